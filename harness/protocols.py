@@ -15,7 +15,7 @@ No playwright here: a page is typed `Any` (it is a `playwright.sync_api.Page`), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from harness.types import (
     Action,
@@ -23,6 +23,7 @@ from harness.types import (
     Check,
     Episode,
     EpisodeSpec,
+    Exclusion,
     JsonDict,
     Observation,
     PolicyOutput,
@@ -123,6 +124,14 @@ class Benchmark(Protocol):
 
     def instances(self) -> int:
         """How many site instance sets exist: the bound on parallelism; 0 = unbounded (no shared state)."""
+
+
+@runtime_checkable
+class Filtered(Protocol):
+    """A Benchmark that leaves tasks out by rule, before the run. The manifest names them; the report counts them."""
+
+    def exclusions(self) -> Sequence[Exclusion]:
+        """Tasks not in `tasks()` because a filter took them out; one per task and rule."""
 
 
 class Judge(Protocol):

@@ -77,6 +77,15 @@ class Task(Record):
         return self.sites[0] if len(self.sites) == 1 else ("multi-site" if self.sites else self.benchmark)
 
 
+class Exclusion(Record):
+    """A task left out before a run, and by which rule: a rate without its exclusions means nothing."""
+
+    task_id: str
+    rule: str
+    rule_version: str
+    reason: str
+
+
 class EpisodeSpec(Record):
     """One planned episode. `key` identifies it across resumes; `attempt` counts retries of the same key."""
 
