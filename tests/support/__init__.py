@@ -1,0 +1,1 @@
+"""Local servers and helpers shared by tests."""
