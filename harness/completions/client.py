@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -40,7 +39,7 @@ class Completions:
         key = config.api_key()
         self.config = config
         self._sleep = sleep
-        self._scrub: Callable[[str], str] = partial(_without, key)
+        self._scrub = _scrubber(key)
         headers = {"accept": "application/json", "accept-encoding": "identity"}
         if key:
             headers["authorization"] = f"Bearer {key}"
@@ -166,5 +165,10 @@ class Completions:
         return received.decode("utf-8", errors="replace")
 
 
-def _without(key: str, text: str) -> str:
-    return text.replace(key, "***") if key else text
+def _scrubber(key: str) -> Callable[[str], str]:
+    """A closure: unlike an attribute or a `partial`, no repr shows what it holds."""
+
+    def scrub(text: str) -> str:
+        return text.replace(key, "***") if key else text
+
+    return scrub
