@@ -90,9 +90,12 @@ class PageTask(Protocol):
     """A benchmark's side of one browser episode. It runs in the worker process and may touch the page.
 
     `context_options` go to Playwright's `new_context` (viewport, storage state, geolocation, HAR path …).
+    `ends_on_answer`: does a message to the user end the episode (WebArena, WebVoyager) or is it chat (MiniWoB++)?
+    `report_infeasible` always ends it.
     """
 
     context_options: dict[str, Any]
+    ends_on_answer: bool
 
     def setup(self, page: Any) -> str:
         """Log in, navigate, return the goal. The env then finds the active page by itself."""

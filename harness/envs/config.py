@@ -1,0 +1,41 @@
+"""Everything about a browser that can change a result is here, pinned, and written into the manifest."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.types import Record
+
+
+class BrowserConfig(Record):
+    """`[browser]` of run.toml."""
+
+    executable_path: str = ""
+    """A Chromium binary; empty: an installed one, else Playwright's own."""
+    viewport_width: int = Field(default=1280, ge=64, le=7680)
+    viewport_height: int = Field(default=720, ge=64, le=4320)
+    """CSS pixels, for benchmarks that set no viewport of their own (MiniWoB++ does)."""
+    device_scale_factor: float = Field(default=1.0, gt=0, le=4)
+    locale: str = "en-US"
+    timezone_id: str = "UTC"
+    screenshots: Literal["all", "final", "none"] = "all"
+    """Every step, only the last page, or none."""
+    action_timeout_seconds: float = Field(default=3.0, gt=0)
+    """How long an element may take to become actionable (visible, enabled, uncovered, still)."""
+    navigation_timeout_seconds: float = Field(default=20.0, gt=0)
+    quiet_seconds: float = Field(default=0.06, ge=0)
+    """A page is settled when its DOM has not changed and no request was pending for this long."""
+    settle_cap_seconds: float = Field(default=2.0, gt=0)
+    """Stop waiting for a quiet page after this; the observation is then flagged `slow`."""
+    max_axtree_lines: int = Field(default=10_000, ge=100)
+    """Longer trees are cut here; the observation says how many nodes were dropped."""
+    max_pages: int = Field(default=15, ge=1)
+    """Popups beyond this many open pages are closed at once."""
+    max_dialogs: int = Field(default=30, ge=1)
+    """More alert/confirm/prompt dialogs than this in one episode count as an alert loop: an env error."""
+    upload_root: str = ""
+    """The only folder that upload_file may read; empty forbids uploads."""
+    recycle_every: int = Field(default=50, ge=1)
+    """Episodes after which a worker starts a fresh browser."""

@@ -1,0 +1,170 @@
+"""Bids: give every element an identifier that shows up in the accessibility tree.
+
+The numbering is BrowserGym 0.14's (document order, one counter per document that goes on across observations; frames get
+letters), and so is the carrier (`aria-roledescription` / `aria-description`, removed after extraction): the same page gives the
+same bids and the same tree. tests/envs/test_conformance.py compares the two. Left out is what our observations do not use:
+visibility ratios (an IntersectionObserver that polls every 40 ms) and set-of-marks. One deviation: BrowserGym copies every
+element's `value` property to the attribute, which renumbers `<li>` items; we copy it for form elements only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+BID_ATTRIBUTE = "bid"
+_CARRIER_PREFIX = "browsergym_id_"
+
+_STANDARD_TAGS = (
+    "a abbr acronym address applet area article aside audio b base basefont bdi bdo big blockquote body br button canvas "
+    "caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption "
+    "figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label "
+    "legend li link main map mark menu meta meter nav noframes noscript object ol optgroup option output p param picture pre "
+    "progress q rp rt ruby s samp script search section select small source span strike strong style sub summary sup svg "
+    "table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr"
+)
+
+# Elements in document order, shadow trees in place right after their host (as BrowserGym orders them).
+_WALK_JS = """
+    const elements = [];
+    const walk = (root) => {
+        for (const element of root.querySelectorAll('*')) {
+            elements.push(element);
+            if (element.shadowRoot) walk(element.shadowRoot);
+        }
+    };
+    walk(document);
+"""
+
+MARK_JS = (
+    """([prefix, tags]) => {"""
+    + _WALK_JS
+    + """
+    const standard = new Set(tags.split(' '));
+    const withValue = new Set(['input', 'textarea', 'select', 'button', 'option', 'progress', 'meter', 'output', 'data']);
+    const seen = new Set();
+    const first = !('__harness_next_bid' in window);
+    if (first) { window.__harness_next_bid = 0; window.__harness_next_frame = 0; }
+    const letters = (n) => {  // 0 → a, 25 → z, 26 → aA: all but the first character in upper case, as BrowserGym writes them
+        const digits = [];
+        for (n = n + 1; n > 0; n = Math.floor((n - 1) / 26)) digits.unshift((n - 1) % 26);
+        return digits.map((d, i) => String.fromCharCode((i ? 65 : 97) + d)).join('');
+    };
+    const carry = (element, attribute, bid) => {
+        const own = element.getAttribute(attribute);
+        element.setAttribute(attribute, '"""
+    + _CARRIER_PREFIX
+    + """' + bid + ' ' + (own === null ? '' : own));
+    };
+    for (const element of elements) {
+        const tag = (element.tagName || '').toLowerCase();
+        if (!standard.has(tag)) continue;
+        if (withValue.has(tag) && element.value !== undefined && element.type !== 'file') {
+            element.setAttribute('value', element.value);
+        }
+        if (element.checked !== undefined) element.toggleAttribute('checked', element.checked === true);
+        let bid = element.getAttribute('bid');
+        if (first || bid === null || seen.has(bid)) {
+            const frame = tag === 'iframe' || tag === 'frame';
+            bid = prefix + (frame ? letters(window.__harness_next_frame++) : window.__harness_next_bid++);
+            element.setAttribute('bid', bid);
+        }
+        seen.add(bid);
+        carry(element, 'aria-roledescription', bid);
+        carry(element, 'aria-description', bid);
+    }
+    return elements.length;
+}"""
+)
+
+UNMARK_JS = (
+    """() => {"""
+    + _WALK_JS
+    + """
+    for (const element of elements) {
+        for (const attribute of ['aria-roledescription', 'aria-description']) {
+            const value = element.getAttribute(attribute);
+            if (value === null || !value.startsWith('"""
+    + _CARRIER_PREFIX
+    + """')) continue;
+            const own = value.slice(value.indexOf(' ') + 1);
+            if (own) element.setAttribute(attribute, own); else element.removeAttribute(attribute);
+        }
+    }
+    let focused = document.activeElement;
+    while (focused && focused.shadowRoot && focused.shadowRoot.activeElement) focused = focused.shadowRoot.activeElement;
+    return (focused && focused.getAttribute && focused.getAttribute('bid')) || '';
+}"""
+)
+
+
+def mark(page: Any) -> int:
+    """Mark all frames of the page that run scripts. Returns the number of elements seen."""
+    total = 0
+
+    def visit(frame: Any, prefix: str) -> None:
+        nonlocal total
+        total += int(frame.evaluate(MARK_JS, [prefix, _STANDARD_TAGS]))
+        for child, bid in scriptable_children(frame):
+            visit(child, bid)
+
+    visit(page.main_frame, "")
+    return total
+
+
+def unmark(page: Any) -> str:
+    """Take the carriers out again. Returns the bid of the focused element, through frames; empty if none."""
+    focused = str(page.main_frame.evaluate(UNMARK_JS))
+    stack = list(scriptable_children(page.main_frame))
+    while stack:
+        frame, bid = stack.pop()
+        inner = str(frame.evaluate(UNMARK_JS))
+        if focused == bid and inner:
+            focused = inner
+        stack = [*scriptable_children(frame), *stack]
+    return focused
+
+
+def scriptable_children(frame: Any) -> list[tuple[Any, str]]:
+    """(child frame, its bid): attached, marked, and not sandboxed away from scripts (those cannot be marked)."""
+    children = []
+    for child in frame.child_frames:
+        if child.is_detached():
+            continue
+        element = child.frame_element()
+        if element.content_frame() != child:  # the PDF viewer in an <embed> is such a frame
+            continue
+        sandbox = element.get_attribute("sandbox")
+        bid = element.get_attribute(BID_ATTRIBUTE)
+        if bid and (sandbox is None or "allow-scripts" in sandbox.split()):
+            children.append((child, bid))
+    return children
+
+
+def pop_bid(node: dict[str, Any]) -> str:
+    """Take the carrier out of one node of Chrome's accessibility tree, in place; its bid, or empty."""
+    bid = ""
+    properties = node.get("properties", [])
+    for position, item in enumerate(properties):
+        if item["name"] == "roledescription":
+            bid, rest = _split_carrier(item["value"]["value"])
+            if rest:
+                item["value"]["value"] = rest
+            else:
+                del properties[position]
+            break
+    description = node.get("description")
+    if description:
+        found, rest = _split_carrier(description.get("value", ""))
+        bid = bid or found
+        if rest:
+            description["value"] = rest
+        else:
+            del node["description"]
+    return bid
+
+
+def _split_carrier(text: str) -> tuple[str, str]:
+    if not isinstance(text, str) or not text.startswith(_CARRIER_PREFIX):
+        return "", text
+    bid, _, rest = text[len(_CARRIER_PREFIX) :].partition(" ")
+    return bid, rest

@@ -1,0 +1,112 @@
+"""The open pages of one episode: which is active, which dialogs came up, what is still loading.
+
+Playwright has no notion of an active page. Ours is: the page that an action opened or focused last; when it closes, the most
+recent one that is still open; when none is left, a new blank page (as BrowserGym does).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.errors import EnvError
+from harness.types import OpenPage
+
+
+class Pages:
+    """Follows a browser context. Dialogs are dismissed (an alert must not block a page for ever) and kept in `dialogs`."""
+
+    def __init__(self, context: Any, *, max_pages: int, max_dialogs: int) -> None:
+        self._context = context
+        self._max_pages = max_pages
+        self._max_dialogs = max_dialogs
+        self._history: list[Any] = []
+        self._pending: set[Any] = set()
+        self._sessions: dict[Any, Any] = {}
+        self.dialogs: list[str] = []
+        self.popups_closed = 0
+        self.crashed = False
+        context.on("page", self._on_page)
+        context.on("request", self._on_request)
+        context.on("requestfinished", self._on_request_end)
+        context.on("requestfailed", self._on_request_end)
+
+    # ---------------------------------------------------------------- events
+
+    def _on_page(self, page: Any) -> None:
+        if len(self._history) >= self._max_pages:
+            self.popups_closed += 1
+            page.close()
+            return
+        self._history.append(page)
+        page.on("dialog", self._on_dialog)
+        page.on("close", self._on_close)
+        page.on("crash", self._on_crash)
+
+    def _on_request(self, request: Any) -> None:
+        self._pending.add(request)
+
+    def _on_request_end(self, request: Any) -> None:
+        self._pending.discard(request)
+
+    def _on_close(self, page: Any) -> None:
+        if page in self._history:
+            self._history.remove(page)
+        self._sessions.pop(page, None)
+        self._pending = {request for request in self._pending if not _belongs(request, page)}
+
+    def _on_crash(self, _page: Any) -> None:
+        self.crashed = True
+
+    def _on_dialog(self, dialog: Any) -> None:
+        self.dialogs.append(f"{dialog.type}: {dialog.message[:200]}")
+        if len(self.dialogs) > self._max_dialogs:
+            dialog.page.close()  # an alert loop holds the page's only thread: nothing else ends it
+        else:
+            dialog.dismiss()
+
+    # ---------------------------------------------------------------- state
+
+    @property
+    def active(self) -> Any:
+        """The active page; opens a blank one if all were closed. Raises EnvError after a crash or an alert loop."""
+        if self.crashed:
+            raise EnvError("the page crashed", kind="page_crash")
+        if len(self.dialogs) > self._max_dialogs:
+            raise EnvError(f"more than {self._max_dialogs} dialogs: an alert loop", kind="alert_loop")
+        while self._history and self._history[-1].is_closed():
+            self._history.pop()
+        if not self._history:
+            self._context.new_page()
+        return self._history[-1]
+
+    def focus(self, page: Any) -> None:
+        self._history.remove(page)
+        self._history.append(page)
+        page.bring_to_front()
+
+    def busy(self) -> bool:
+        """Is a request of the active page in flight? Event streams and web sockets do not count: they never end."""
+        return any(_belongs(r, self.active) and r.resource_type not in ("eventsource", "websocket") for r in self._pending)
+
+    def cdp(self, page: Any) -> Any:
+        """One DevTools session per page: opening one costs as much as the call it is for."""
+        if page not in self._sessions:
+            self._sessions[page] = self._context.new_cdp_session(page)
+        return self._sessions[page]
+
+    def listing(self) -> tuple[tuple[OpenPage, ...], int]:
+        """(open pages in tab order, index of the active one)."""
+        pages = [page for page in self._context.pages if not page.is_closed()]
+        shown = tuple(OpenPage(url=page.url, title=title_of(page)) for page in pages)
+        return shown, (pages.index(self.active) if self.active in pages else 0)
+
+
+def title_of(page: Any) -> str:
+    return str(page.title())[:500]
+
+
+def _belongs(request: Any, page: Any) -> bool:
+    try:
+        return bool(request.frame.page == page)
+    except Exception:  # noqa: BLE001  Playwright raises plain Errors for requests of service workers and gone frames
+        return False
