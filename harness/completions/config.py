@@ -99,9 +99,7 @@ class EndpointConfig(BaseModel):
         """US dollars of one call; None unless both prices are configured: unknown is not free."""
         if self.prompt_usd_per_million is None or self.completion_usd_per_million is None:
             return None
-        cached_price = (
-            self.prompt_usd_per_million if self.cached_usd_per_million is None else self.cached_usd_per_million
-        )
+        cached_price = self.prompt_usd_per_million if self.cached_usd_per_million is None else self.cached_usd_per_million
         micro_usd = (
             (prompt_tokens - cached_tokens) * self.prompt_usd_per_million
             + cached_tokens * cached_price

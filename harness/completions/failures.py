@@ -71,7 +71,11 @@ def status_error(response: httpx.Response, body: str, config: EndpointConfig) ->
             status=status,
         )
     return CompletionError(
-        f"{where} answered {status}{said}", kind="http_4xx", status=status, retryable=status in _RETRYABLE_4XX
+        f"{where} answered {status}{said}",
+        kind="http_4xx",
+        fix="turn off what the server does not know: token_ids, logprobs, extra_body, seed",
+        status=status,
+        retryable=status in _RETRYABLE_4XX,
     )
 
 
