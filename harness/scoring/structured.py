@@ -1,14 +1,15 @@
 """Reading a judge's verdict: exactly one clear label from a closed set, or a `JudgeError`. Never a substring.
 
     verdict_format(labels) → `response_format` for servers that enforce a JSON schema
-    parse_verdict(reply)   → 1. the reply is one JSON object with "verdict"
-                             2. else every JSON object in it that has "verdict" says the same
-                             3. else every line `Verdict: <label>` says the same
-                             4. else the whole reply is a label
-                             5. else JudgeError
+    parse_verdict(reply)   → 1. the whole reply is one JSON object with "verdict" (in a code fence or not)
+                             2. else all JSON objects with "verdict" and all places that read `verdict: …` say the same
+                             3. else the whole reply is a label
+                             4. else JudgeError
 
-"not success", a label in passing prose, two different verdicts and an unknown label are all errors: an unreadable
-verdict is its own class of outcome, never a failure of the agent.
+"not success", a label in passing prose, two different verdicts and an unknown label are all errors: an unreadable verdict is
+its own class of outcome, never a failure of the agent. Judges quote hostile pages: in a malformed reply a quoted verdict is
+one statement among others, so it can make the reply ambiguous but cannot decide it. Thinking in a leading `<think>` block
+is left out.
 """
 
 from __future__ import annotations
@@ -25,18 +26,20 @@ MAX_REPLY_CHARS = 50_000
 """A longer reply is not searched: no judge writes one, and a hostile one should cost no time."""
 
 _FENCE = re.compile(r"^```[\w-]*[ \t]*\n(.*?)\n?```$", re.DOTALL)
-_VERDICT_LINE = re.compile(r"^[\s>*_#-]*(?:final\s+)?verdict[\s*_]*[:=][\s*_`\"']*(.+?)[\s*_`\"'.!]*$", re.IGNORECASE)
-_EDGES = " \t\r\n*_`\"'.!"
+_THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+_STATED = re.compile(r"\bverdict[\"'*_`\s]{0,8}[:=]([^\n]{0,200})", re.IGNORECASE)
+_EDGES = " \t\r\n*_`\"'.,!{}\\"
 
 
 def parse_verdict(text: str, labels: Sequence[str]) -> str:
     """The one label of `labels` that `text` states, spelled as in `labels` (matching ignores case and outer blanks)."""
     if len(text) > MAX_REPLY_CHARS:
         raise JudgeError(f"reply of {len(text)} characters is too long to hold a verdict", kind="bad_verdict")
-    for stated in (_from_objects(text), _from_lines(text), [text.strip(_EDGES)]):
+    reply = _THINKING.sub("", text)
+    for stated in (_whole_object(reply), _all_statements(reply), [reply]):
         if stated:
             return _single(stated, labels, text)
-    raise JudgeError("empty reply", kind="no_verdict")
+    raise JudgeError("no verdict in reply", kind="no_verdict")
 
 
 def verdict_format(labels: Sequence[str], name: str = "verdict") -> dict[str, Any]:
@@ -55,9 +58,9 @@ def json_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
-def find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Top-level JSON objects in `text`, in order. One that repeats a key says two things: a `JudgeError`."""
-    decoder = json.JSONDecoder(object_pairs_hook=_unique_keys)
+def find_objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Top-level JSON objects in `text` with start and end. One that repeats a key says two things: a `JudgeError`."""
+    decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)  # models break lines in strings
     position = text.find("{")
     while position != -1:
         try:
@@ -66,13 +69,14 @@ def find_objects(text: str) -> Iterator[dict[str, Any]]:
             position = text.find("{", position + 1)
             continue
         if isinstance(value, dict):
-            yield value
+            yield value, position, end
         position = text.find("{", end)
 
 
 def read_object(text: str, required: Sequence[str]) -> dict[str, Any]:
     """The one JSON object of a reply that has all `required` keys; a `JudgeError` where there is none or several."""
-    found = [o for o in find_objects(text[:MAX_REPLY_CHARS]) if all(key in o for key in required)]
+    reply = _THINKING.sub("", text[:MAX_REPLY_CHARS])
+    found = [value for value, _, _ in find_objects(reply) if all(key in value for key in required)]
     if len(found) != 1:
         raise JudgeError(
             f"expected one JSON object with {', '.join(required)} in the reply, found {len(found)}", kind="bad_reply"
@@ -87,14 +91,28 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _from_objects(text: str) -> list[str]:
-    fenced = _FENCE.match(text.strip())
-    found = find_objects(fenced.group(1) if fenced else text)
-    return [str(o[VERDICT_KEY]) for o in found if VERDICT_KEY in o]
+def _whole_object(reply: str) -> list[str]:
+    fenced = _FENCE.match(reply.strip())
+    body = (fenced.group(1) if fenced else reply).strip()
+    return [
+        str(value[VERDICT_KEY])
+        for value, start, end in find_objects(body)
+        if (start, end) == (0, len(body)) and VERDICT_KEY in value
+    ]
 
 
-def _from_lines(text: str) -> list[str]:
-    return [match.group(1) for line in text.splitlines() if (match := _VERDICT_LINE.match(line))]
+def _all_statements(reply: str) -> list[str]:
+    stated, prose, last = [], [], 0
+    objects = list(find_objects(reply))
+    if reply.lstrip().startswith("{") and not any(reply[:start].isspace() or not start for _, start, _ in objects):
+        raise JudgeError(f"broken JSON in reply: {_quote(reply)}", kind="no_verdict")  # what it quotes may be hostile
+    for value, start, end in objects:
+        if VERDICT_KEY in value:
+            stated.append(str(value[VERDICT_KEY]))
+        prose.append(reply[last:start])
+        last = end
+    prose.append(reply[last:])
+    return stated + [match.group(1) for part in prose for match in _STATED.finditer(part)]
 
 
 def _single(stated: Sequence[str], labels: Sequence[str], text: str) -> str:

@@ -21,13 +21,11 @@ from harness.benchmarks.webvoyager.data import read_json, sha256_of
 from harness.errors import UsageError
 from harness.types import Exclusion, JsonDict, Record
 
-FILTER_SCHEMA = "dynaweb-harness/filter"
-
 
 class FilterManifest(Record):
     """One filter, as stored. `task_set_hash` is of the whole set before any filter (empty for published lists)."""
 
-    schema_name: Literal["dynaweb-harness/filter"] = FILTER_SCHEMA
+    schema_name: Literal["dynaweb-harness/filter"] = "dynaweb-harness/filter"
     schema_version: Literal[1] = 1
     name: str
     task_set_hash: str = ""

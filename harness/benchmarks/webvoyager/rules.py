@@ -30,7 +30,8 @@ _DRIFTS = re.compile(
     r"\b(?:latest|newest|current(?:ly)?|recent(?:ly)?|today(?:'s)?|tomorrow|yesterday|tonight|now|upcoming|trending"
     r"|(?:this|next|last|past) (?:\w+ )?(?:day|days|week|weeks|weekend|month|months|year|years|season)"
     r"|prices?|cost|costs|cheapest|lowest[- ]priced|how much|schedule|standings?|scores?|rankings?|leaderboard"
-    r"|forecast|temperature|headlines?|top stor(?:y|ies)|real[- ]time|most (?:starred|downloaded|popular|liked|viewed)|highest[- ]rated)\b",
+    r"|forecast|temperature|headlines?|top stor(?:y|ies)|real[- ]time"
+    r"|most (?:starred|downloaded|popular|liked|viewed)|highest[- ]rated)\b",
     re.IGNORECASE,
 )
 
