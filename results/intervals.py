@@ -16,13 +16,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 CONFIDENCE = 0.95
 RESAMPLES = 4000
 SEED = 0
 
-MIN_CLUSTERS = 20
+MIN_CLUSTERS = 30
 """Below this many clusters the percentile bootstrap covers clearly less than it says (tests/results/test_coverage.py)."""
 
 _CHUNK = 2**22
@@ -111,8 +112,9 @@ def design_effect(success: ArrayLike, cluster: Sequence[str]) -> float | None:
 def rate(success: ArrayLike, cluster: Sequence[str]) -> Rate:
     """The share of successes among trials, with the interval that its clustering allows.
 
-    One trial per cluster: Wilson. Else the cluster bootstrap, unless clusters are few or all outcomes equal: then
-    Wilson on Kish's effective n = (Σm)²/Σm², which is right if trials of one cluster always agree and wide otherwise.
+    One trial per cluster: Wilson. Many clusters: the cluster bootstrap. Few clusters, or outcomes all equal: Wilson on
+    an effective n, which is n / design effect corrected for the few degrees of freedom (Korn and Graubard 1998), and
+    at least Kish's (Σm)²/Σm², which is right where trials of one cluster always agree.
     """
     values = np.asarray(success, dtype=np.float64)
     n, k = len(values), float(values.sum())
@@ -126,8 +128,17 @@ def rate(success: ArrayLike, cluster: Sequence[str]) -> Rate:
     if clusters >= MIN_CLUSTERS and 0 < k < n:
         interval = cluster_bootstrap(values, np.ones(n), cluster)
         return Rate(k, n, clusters, k / n, interval, "cluster bootstrap", deff)
-    effective = n**2 / float((sizes.astype(np.float64) ** 2).sum())
+    effective = _effective_n(n, sizes.astype(np.float64), deff)
     return Rate(k, n, clusters, k / n, wilson(k / n * effective, effective), "wilson on effective n", deff)
+
+
+def _effective_n(n: int, sizes: Floats, deff: float | None) -> float:
+    kish = n**2 / float((sizes**2).sum())
+    if deff is None:
+        return kish
+    tail = 1 - (1 - CONFIDENCE) / 2
+    freedom = float(stats.norm.ppf(tail) / stats.t.ppf(tail, len(sizes) - 1)) ** 2
+    return min(float(n), max(kish, n / max(deff, 1.0) * freedom))
 
 
 def _proportion(k: float, n: float, method: str, confidence: float) -> Interval:

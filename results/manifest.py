@@ -27,6 +27,8 @@ class ExcludedTask(Record):
     task_id: str
     rule: str
     reason: str = ""
+    site: str = ""
+    """`Task.site`, for the per-site table."""
 
 
 class Environment(Record):
@@ -83,7 +85,7 @@ class RunManifest(Record):
 
     def differences(self, other: RunManifest) -> list[str]:
         """Names and both values of what must agree for `other` to resume this run, sorted; empty if it may."""
-        mine, theirs = dict(_flat(self._identity())), dict(_flat(other._identity()))
+        mine, theirs = dict(flat(self._identity())), dict(flat(other._identity()))
         return [
             f"{key}: {_short(mine.get(key))} in the run, {_short(theirs.get(key))} asked"
             for key in sorted(mine.keys() | theirs.keys())
@@ -103,11 +105,12 @@ class RunManifest(Record):
 _NOT_IDENTITY = {"run_id", "created_at", "execution", "environments", "parallel_on_one_instance", "instances"}
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, JsonValue]]:
+def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """Nested JSON data as (dotted key, value) pairs."""
     for key, item in value.items():
         name = f"{prefix}{key}"
         if isinstance(item, Mapping) and item:
-            yield from _flat(item, f"{name}.")
+            yield from flat(item, f"{name}.")
         else:
             yield name, item
 
