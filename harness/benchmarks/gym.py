@@ -81,8 +81,8 @@ class GymBenchmark:
         failures = "; ".join(f"{name}: {why}" for name, why in self._import_failures.items())
         raise UsageError(
             f"no registered BrowserGym task matches {self.config.glob!r}" + (f" ({failures})" if failures else ""),
-            fix=f"known groups: {', '.join(self._groups()) or 'none'}; install the package that registers it, "
-            "or name your module in [gym] packages",
+            fix=f"installed: {', '.join(_installed())}; install the package that registers it, "
+            "or name your own module in [gym] packages",
         )
 
     def open(self, spec: EpisodeSpec) -> GymPage:
@@ -146,9 +146,8 @@ class GymBenchmark:
 
     def _candidates(self) -> list[str]:
         """Installed browsergym.* packages that may register a match: all for a glob, else the one of the group's name."""
-        browsergym = importlib.import_module("browsergym")
-        names = [m.name for m in pkgutil.iter_modules(browsergym.__path__) if m.name not in _NO_TASKS]
         group = self.config.glob.partition(".")[0]
+        names = _installed()
         if not set(group) & set("*?["):
             names = [name for name in names if name == ("core" if group == "openended" else group)]
         return [f"browsergym.{name}" for name in names]
@@ -156,9 +155,6 @@ class GymBenchmark:
     def _registered(self) -> list[str]:
         self._import()
         return [key.removeprefix(NAMESPACE) for key in _registry() if key.startswith(NAMESPACE)]
-
-    def _groups(self) -> list[str]:
-        return sorted({task_id.partition(".")[0] for task_id in self._registered()})
 
     def _task(self, task_id: str) -> Task:
         return Task(
@@ -252,6 +248,12 @@ def goal_text(goal: Any) -> str:
             raise EvaluatorError(f"the task's goal holds a part of unknown type {kind!r}", kind="bad_goal")
         texts.append(str(part["text"]) if kind == "text" else "[an image belongs here]")
     return "\n".join(texts)
+
+
+def _installed() -> list[str]:
+    """Names of the installed browsergym.* packages that may register tasks."""
+    browsergym = importlib.import_module("browsergym")
+    return [module.name for module in pkgutil.iter_modules(browsergym.__path__) if module.name not in _NO_TASKS]
 
 
 def _registry() -> dict[str, Any]:

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from pydantic import ValidationError
+
 from harness.benchmarks.webvoyager.config import WebVoyagerConfig
 from harness.benchmarks.webvoyager.page_task import WebVoyagerPage
 from harness.benchmarks.webvoyager.selection import NAME, Selection, select
 from harness.completions import EndpointConfig
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.protocols import Judge
 from harness.scoring.judges import JudgeConfig, build_judge
 from harness.types import Check, EpisodeSpec, Exclusion, Task
@@ -35,16 +37,20 @@ class WebVoyagerBenchmark:
 
     @cached_property
     def judge_config(self) -> JudgeConfig | None:
-        """The judge's settings, None without a model server."""
+        """The judge's settings, None without a model server. Raises UsageError for votes that cannot decide."""
         if self._endpoint is None:
             return None
-        return JudgeConfig(
-            protocol=self.config.judge_protocol,
-            endpoint=self._endpoint,
-            states=self.config.judge_states,
-            modality=self.config.judge_modality,
-            votes=self.config.judge_votes,
-        )
+        try:
+            return JudgeConfig(
+                protocol=self.config.judge_protocol,
+                endpoint=self._endpoint,
+                states=self.config.judge_states,
+                modality=self.config.judge_modality,
+                votes=self.config.judge_votes,
+            )
+        except ValidationError as error:
+            message = error.errors(include_input=False)[0]["msg"]
+            raise UsageError(f"the judge's settings: {message}", fix="correct [judge] or [webvoyager] judge_votes") from None
 
     def tasks(self) -> Sequence[Task]:
         return self.selection.tasks
@@ -94,6 +100,10 @@ class WebVoyagerBenchmark:
                 detail="no judge configured: answered episodes will be inconclusive",
                 fix="configure [judge] with base_url and model",
             )
+        try:
+            _ = self.judge_config
+        except UsageError as error:
+            return Check(name="WebVoyager judge", status="missing", detail=str(error), fix=error.fix)
         variable = self._endpoint.api_key_env
         if variable and not os.environ.get(variable):
             return Check(name="WebVoyager judge", status="missing", detail=f"${variable} is not set", fix=f"export {variable}=…")

@@ -56,7 +56,7 @@ def select(config: WebVoyagerConfig) -> Selection:
     reference_path = path.with_name(REFERENCE_FILE)
     references = read_references(reference_path) if reference_path.is_file() else {}
     all_tasks, missing = tasks_of(rows, config, references)
-    base_hash = base_task_set_hash(rows)
+    base_hash = task_set_hash(base_tasks(rows))
     for rule in config.rules:
         find_rule(rule)
     manifests = [read_filter(filter_path, base_hash) for filter_path in config.filters]
@@ -77,9 +77,9 @@ def select(config: WebVoyagerConfig) -> Selection:
     )
 
 
-def base_task_set_hash(rows: list[Row]) -> str:
-    """The hash of the tasks as the file has them: unfiltered, texts unresolved."""
-    return task_set_hash([_task(row, row.ques, {}, "", None) for row in rows])
+def base_tasks(rows: list[Row]) -> list[Task]:
+    """The tasks as the file has them: unfiltered, texts unresolved. Their hash is what a filter manifest is bound to."""
+    return [_task(row, row.ques, {}, "", None) for row in rows]
 
 
 def tasks_of(rows: list[Row], config: WebVoyagerConfig, references: dict[str, Reference]) -> tuple[list[Task], list[Exclusion]]:
