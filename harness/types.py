@@ -259,6 +259,8 @@ class Step(Record):
     metadata: JsonDict = Field(default_factory=dict)
 
 
+Phase = Literal["reset", "policy", "step", "score"]
+"""What a rollout is doing; each phase has a wall clock of its own (harness.limits)."""
 Source = Literal["real", "expert", "dream", "replay"]
 StopReason = Literal["stop", "infeasible", "terminated", "blocked", "max_steps", "timeout", "error", "interrupted"]
 

@@ -9,6 +9,8 @@ from typing import Any
 from playwright.sync_api import Error as PlaywrightError
 
 from harness.actions import answer_of, is_infeasible
+from harness.envs.chromium import find_chromium
+from harness.envs.config import BrowserConfig
 from harness.envs.execute import ActionExecutor
 from harness.envs.observe import observe
 from harness.envs.pages import Pages
@@ -37,7 +39,7 @@ class BrowserEnv:
         self._chat: tuple[ChatMessage, ...] = ()
 
     def reset(self, spec: EpisodeSpec) -> tuple[str, Observation]:
-        self._end_episode()
+        self.end_episode()
         self._answer, self._chat = None, ()
         self._task = self._open_task(spec)
         self._context = self._session.context(self._task.context_options)
@@ -85,13 +87,27 @@ class BrowserEnv:
             return self._require_task().score(self._pages.active, trajectory)
 
     def close(self) -> None:
-        self._end_episode()
+        self.end_episode()
         self._session.close()
 
     def recover(self) -> None:
         """After an env error: drop context and browser, so that the next episode starts on a fresh one."""
-        self._end_episode()
+        self.end_episode()
         self._session.restart()
+
+    def end_episode(self) -> None:
+        """Close the episode's pages and cookies; the browser stays for the next `reset`."""
+        task, context = self._task, self._context
+        self._task = self._context = None
+        if task is not None:
+            with boundary("evaluator"):
+                task.teardown()
+        if context is not None:
+            try:
+                context.close()
+            except PlaywrightError as error:
+                self._session.restart()
+                raise EnvError(f"the browser context does not close: {first_line(error)}", kind="browser_lost") from error
 
     # ------------------------------------------------------------------ inside
 
@@ -134,15 +150,13 @@ class BrowserEnv:
             found["popups_closed"] = self._pages.popups_closed
         return found
 
-    def _end_episode(self) -> None:
-        task, context = self._task, self._context
-        self._task = self._context = None
-        if task is not None:
-            with boundary("evaluator"):
-                task.teardown()
-        if context is not None:
-            try:
-                context.close()
-            except PlaywrightError as error:
-                self._session.restart()
-                raise EnvError(f"the browser context does not close: {first_line(error)}", kind="browser_lost") from error
+
+def probe_browser(config: BrowserConfig) -> str:
+    """Start the browser, open a blank page, close it; what was found. Raises NotReadyError or EnvError."""
+    chromium = find_chromium(config.executable_path)
+    session = BrowserSession(config, chromium)
+    try:
+        session.context({}).new_page()
+    finally:
+        session.close()
+    return f"{chromium.name} ({chromium.origin}: {chromium.path})"

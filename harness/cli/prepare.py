@@ -1,0 +1,223 @@
+"""From a request to a run that can start: config, benchmark, tasks, plan, manifest, directory, workers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from harness import messages
+from harness.assembly import make_benchmark, max_steps
+from harness.benchmarks.tasksets import task_set_hash
+from harness.cli.run import parse_workers
+from harness.cli.selection import select
+from harness.config import RunConfig, build_config, merge, read_config
+from harness.envs.chromium import find_chromium
+from harness.errors import NotReadyError, UsageError
+from harness.executors.local import LocalWorker
+from harness.policies import load_policy_config, make_policy
+from harness.protocols import Benchmark, Filtered
+from harness.runner import Runner, RunState, Schedule, make_plan
+from harness.runner.state import Display
+from harness.types import EpisodeSpec, Task
+from results.environment import collect_environment
+from results.manifest import ExcludedTask, RunManifest
+from results.reader import RunReader
+from results.redact import Redactor
+from results.store import RETRY_ERRORS, RunStore
+
+RUNS = Path("runs")
+WORKER_MODULE = "harness.worker"
+WORKER_GIB = 0.6
+"""Memory to reserve per worker when choosing how many: the measured 0.3 GiB (docs/performance.md) and room for heavy pages."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line said."""
+
+    config_file: Path | None
+    options: dict[str, dict[str, Any]]
+    policy: str
+    workers: str
+    run_dir: Path | None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to start or to be resumed."""
+
+    config: RunConfig
+    benchmark: Benchmark
+    tasks: tuple[Task, ...]
+    plan: tuple[EpisodeSpec, ...]
+    manifest: RunManifest
+    directory: Path
+    workers: int
+
+    def open_store(self) -> RunStore:
+        return RunStore.start(self.directory, self.manifest, self.plan, Redactor.from_config(self.manifest.config))
+
+    def runner(self, store: RunStore, display: Display, *, retry_errors: bool) -> Runner:
+        """The runner of what is left. The stored plan wins over today's: tasks were resolved when the run was made."""
+        plan = store.plan()
+        finished = store.finished(RETRY_ERRORS if retry_errors else ())
+        attempts = {spec.key: store.next_attempt(spec).attempt for spec in plan if spec.key not in finished}
+        instances = self.benchmark.instances()
+        schedule = Schedule(
+            plan,
+            limits=self.config.limits,
+            finished=finished,
+            attempts=attempts,
+            ordered=instances > 0,
+            exclusive=instances > 0 and not self.shares_instances,
+        )
+        seats: list[int | None] = [number % instances if instances else None for number in range(self.workers)]
+        return Runner(
+            run_id=store.manifest.run_id,
+            schedule=schedule,
+            limits=self.config.limits,
+            recorder=store,
+            spawn=self._spawn,
+            setup=messages.Setup(self.config.model_dump(mode="json")),
+            seats=seats,
+            state=RunState(total=len(plan), done_before=len(plan) - len(schedule)),
+            display=display,
+        )
+
+    @property
+    def shares_instances(self) -> bool:
+        return self.config.webarena.share_instances
+
+    def headline(self, runner: Runner) -> str:
+        """One line: what runs, how much of it is left."""
+        left = runner.state.total - runner.state.done
+        resumed = f", {runner.state.done} done before" if runner.state.done else ""
+        return (
+            f"{self.config.run.benchmark}: {len(self.tasks)} tasks, {left} episodes to play{resumed}, "
+            f"policy {self.config.policy.name}, {self.workers} worker{'s' if self.workers > 1 else ''}, {self.manifest.environments[-1].browser}"
+        )
+
+    def infra_errors(self) -> int:
+        """Planned episodes that ended in an error."""
+        return sum(row.status == "error" for row in RunReader.open(self.directory).latest().values())
+
+    def _spawn(self, number: int, instance: int) -> LocalWorker:
+        return LocalWorker(
+            f"worker-{number}",
+            WORKER_MODULE,
+            environment=self.benchmark.worker_environment(instance),
+            log=self.directory / "logs" / f"worker-{number}.log",
+        )
+
+
+def prepare(request: Request) -> Prepared:
+    """Everything that can be wrong with a request is found here, before a browser starts. Raises UsageError, NotReadyError."""
+    config = _config(request)
+    directory = request.run_dir or RUNS / default_name(config)
+    config = _with_stored_defaults(config, directory)
+    benchmark = make_benchmark(config)
+    for check in benchmark.checks():
+        if check.status == "missing":
+            raise NotReadyError(f"{check.name}: {check.detail}", fix=check.fix or f"harness doctor {config.run.benchmark}")
+    tasks = tuple(select(benchmark.tasks(), config.run.tasks, config.run.sites))
+    plan = make_plan(
+        tasks,
+        windows=(config.run.window,),
+        repeats=config.run.repeats,
+        base_seed=config.run.base_seed,
+        instances=benchmark.instances(),
+    )
+    if not plan:
+        raise UsageError("no task is left after the filters", fix="harness list shows what there is")
+    make_policy(config.policy).close()  # a policy that cannot be built is found now, not in a worker
+    return Prepared(
+        config=config,
+        benchmark=benchmark,
+        tasks=tasks,
+        plan=plan,
+        manifest=_manifest(config, benchmark, tasks, plan, directory),
+        directory=directory,
+        workers=_worker_count(request.workers, benchmark, config, len(plan)),
+    )
+
+
+def _config(request: Request) -> RunConfig:
+    options = {section: values for section, values in request.options.items() if values}
+    if request.policy:
+        options["policy"] = load_policy_config(request.policy).model_dump(mode="json", exclude_unset=True)
+        if "name" not in options["policy"]:
+            options["policy"]["name"] = load_policy_config(request.policy).name
+    return read_config(request.config_file, options)
+
+
+def default_name(config: RunConfig) -> str:
+    """The run directory's name: the same request gets the same one, so that the same command resumes."""
+    identity = config.explicit() | {"policy": config.policy.model_dump(mode="json")}
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
+    words = f"{config.run.benchmark}-{config.policy.name}-{config.run.window}"
+    return f"{re.sub(r'[^A-Za-z0-9.]+', '-', words).strip('-')}-{digest}"
+
+
+def _with_stored_defaults(config: RunConfig, directory: Path) -> RunConfig:
+    """On a resume, what the user left open is what the run was made with (a run date, say), not what it would be today."""
+    if not (directory / "manifest.json").exists():
+        return config
+    stored = RunReader.open(directory).manifest.config
+    return build_config(merge(dict(stored), dict(config.explicit())), source=str(directory / "manifest.json"))
+
+
+def _manifest(
+    config: RunConfig, benchmark: Benchmark, tasks: tuple[Task, ...], plan: tuple[EpisodeSpec, ...], directory: Path
+) -> RunManifest:
+    chromium = find_chromium(config.browser.executable_path)
+    exclusions = benchmark.exclusions() if isinstance(benchmark, Filtered) else ()
+    data = config.model_dump(mode="json")
+    limits = {**data["limits"], "max_steps": max_steps(config)}
+    return RunManifest(
+        run_id=directory.name,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        benchmark=config.run.benchmark,
+        config={**data, "limits": limits},
+        task_set_hash=task_set_hash(tasks),
+        tasks=len(tasks),
+        planned=len(plan),
+        excluded=tuple(ExcludedTask(task_id=e.task_id, rule=e.rule, reason=e.reason) for e in exclusions),
+        windows=(config.run.window,),
+        repeats=config.run.repeats,
+        base_seed=config.run.base_seed,
+        policy=config.policy.name,
+        judge=f"{config.judge.model} at {config.judge.base_url}" if config.judge else "",
+        viewport=(config.browser.viewport_width, config.browser.viewport_height),
+        device_scale_factor=config.browser.device_scale_factor,
+        locale=config.browser.locale,
+        timezone=config.browser.timezone_id,
+        instances=benchmark.instances(),
+        parallel_on_one_instance=config.webarena.share_instances,
+        environments=(collect_environment(browser=chromium.name, browser_version=chromium.version),),
+    )
+
+
+def _worker_count(asked: str, benchmark: Benchmark, config: RunConfig, episodes: int) -> int:
+    """How many browsers side by side. More workers than site instances are refused, unless sharing was asked for."""
+    instances = benchmark.instances()
+    number = parse_workers(asked)
+    if instances and not config.webarena.share_instances:
+        if number is not None and number > instances:
+            raise UsageError(
+                f"{number} workers on {instances} site instance{'s' if instances > 1 else ''}: their tasks would see each other's changes",
+                fix="configure more instances, or set [webarena] share_instances = true (the run records it)",
+            )
+        return min(number or instances, episodes)
+    if number is None:
+        by_memory = int(psutil.virtual_memory().available / 2**30 / WORKER_GIB)
+        number = max(1, min(os.cpu_count() or 1, by_memory))
+    return min(number, episodes)

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Style, types and import contracts, as CI checks them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+.venv/bin/ruff check .
+.venv/bin/ruff format --check .
+.venv/bin/mypy
+.venv/bin/lint-imports
