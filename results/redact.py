@@ -4,7 +4,7 @@
                   ← environment variables called *_PASSWORD, *_TOKEN, *_KEY, *_SECRET, *_COOKIE
                   ← config values under keys of such names
                   ← values handed in by the caller (cookies of a login)
-    secret shapes ← `Bearer …`, `sk-…`, `Cookie: a=b`, `https://user:password@host`
+    secret shapes ← `Authorization: …`, `Bearer …`, `sk-…`, `Cookie: a=b`, `https://user:password@host`
 
 Limits, on purpose. Values under 4 characters and placeholders ("EMPTY", "true") are left alone, values under 8 match
 whole words only: taking "1" out of every page would destroy the data. Pixels are not read: a page that shows a password
@@ -35,6 +35,7 @@ _ENV_REFERENCE = re.compile(r"(?i)(?:password|passwd|token|key|secret|cookies?|c
 _PLACEHOLDERS = frozenset({"empty", "none", "null", "true", "false", "dummy", "unset", "changeme"})
 
 _SHAPES = (
+    re.compile(r"(?i)(?<=authorization: )(?:basic|bearer|token) \S+"),
     re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{16,}"),
     re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"),
     re.compile(r"(?i)(?<=cookie: )[\w.-]+=[^;\s\"']+(?:;\s*[\w.-]+(?:=[^;\s\"']*)?)*"),

@@ -21,7 +21,7 @@ from types import TracebackType
 from harness.errors import HarnessError, UsageError
 from harness.types import Episode, EpisodeSpec, Status
 from results import files
-from results.index import EpisodeRow, dump_index, index_line, row_of
+from results.index import EpisodeRow, dump_index, index_line, load_index, row_of
 from results.manifest import RunManifest
 from results.reader import EPISODE, EPISODES, INDEX, LOCK, MANIFEST, PLAN, SAFE_NAME, SAFE_PNG, RunReader, read_manifest
 from results.redact import Redactor
@@ -90,10 +90,12 @@ class RunStore(RunReader):
                 _write_manifest(directory, old)
                 for leftover in (directory / EPISODES).glob(f"{files.TEMPORARY_PREFIX}*"):
                     shutil.rmtree(leftover, ignore_errors=True)
+            store = cls(directory, old, secrets, lock)
+            store._repair_index()
         except BaseException:
             os.close(lock)
             raise
-        return cls(directory, old, secrets, lock)
+        return store
 
     def close(self) -> None:
         """Free the lock."""
@@ -140,11 +142,19 @@ class RunStore(RunReader):
 
     def rebuild_index(self) -> list[EpisodeRow]:
         """Write the index anew from the episodes alone."""
-        self._rows = {}
-        rows = self.rows()
+        self._rows = self._refresh({})
+        self._write_index(self._rows)
+        return self.rows()
+
+    def _repair_index(self) -> None:
+        path = self.directory / INDEX
+        rows = self._current()
+        if load_index(path) != rows or (path.exists() and not path.read_bytes().endswith(b"\n")):
+            self._write_index(rows)
+
+    def _write_index(self, rows: dict[str, EpisodeRow]) -> None:
         with files.disk_errors(INDEX):
-            files.replace_file(self.directory / INDEX, dump_index({row.episode_id: row for row in rows}))
-        return rows
+            files.replace_file(self.directory / INDEX, dump_index(rows))
 
     def _current(self) -> dict[str, EpisodeRow]:
         # This process is the only writer, so what it has seen once needs no second look.
@@ -152,11 +162,8 @@ class RunStore(RunReader):
 
     def _append(self, row: EpisodeRow) -> None:
         # Not fsync'd: the episode is durable by now, and a lost line is read again from it.
-        path = self.directory / INDEX
-        with path.open("a+b") as file:
-            size = file.seek(0, os.SEEK_END)
-            if size and (file.seek(size - 1), file.read(1))[1] != b"\n":
-                file.write(b"\n")
+        with (self.directory / INDEX).open("ab") as file:
+            size = file.tell()
             try:
                 file.write(index_line(row))
                 file.flush()
