@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from results.render import Format
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+AFTER_A_RUN = ("sites", "templates", "faults", "action_errors", "step_flags")
+"""The tables printed when a run ends; `harness report` has all of them."""
 
 
 def report(
@@ -48,3 +54,16 @@ def report(
         typer.echo(render(made, form), nl=False)
     else:
         print_report(made, Console(), max_rows=None if full else MAX_ROWS)
+
+
+def print_results(console: Console, directory: Path) -> None:
+    """The main number, the warnings and the tables that a person wants right after a run."""
+    from dataclasses import replace
+
+    from results.reader import RunReader
+    from results.report import run_report
+    from results.terminal import print_report
+
+    made = run_report(RunReader.open(directory))
+    shown = tuple(table for table in made.tables if table.name in AFTER_A_RUN)
+    print_report(replace(made, tables=shown), console)
