@@ -69,15 +69,13 @@ def probe(tasks: Sequence[Task], *, page: Any = None, timeout_seconds: float = 3
 
 
 def _browser_probe(url: str, page: Any, visit: Visit) -> Finding:
-    problem = ""
     try:
         visit.goto(page, url)
         block = visit.block(page)
-        problem = str(block) if block is not None else ""
     except SiteError as error:
-        problem = f"{error.kind}: {error}"
+        return Finding(url, "browser", f"{error.kind}: {error}", url, False)
     final = str(page.url)
-    return Finding(url, "browser", problem, final, not same_site(final, url))
+    return Finding(url, "browser", str(block) if block is not None else "", final, not same_site(final, url))
 
 
 def _http_probe(url: str, client: httpx.Client) -> Finding:
