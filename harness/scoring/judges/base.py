@@ -61,14 +61,17 @@ class ModelJudge(ABC):
     version: str
     prompt_hash: str
 
-    def __init__(self, config: JudgeConfig, client: Completions | None = None) -> None:
-        """Raises `NotReadyError` if the key's variable is not set."""
+    def __init__(self, config: JudgeConfig) -> None:
+        """Raises `NotReadyError` if the key's variable is not set: before an episode is played, not after it."""
+        config.endpoint.api_key()
         self.config = config
-        self._client = client or Completions(config.endpoint)
 
     def judge(self, trajectory: Trajectory) -> Verdict:
         """`success` or `failure` by majority of votes; `error` (boundary `judge`) if there is no clear verdict."""
-        conversation = Conversation(self._client, structured_output=self.config.structured_output)
+        with Completions(self.config.endpoint) as client:
+            return self._judge(trajectory, Conversation(client, structured_output=self.config.structured_output))
+
+    def _judge(self, trajectory: Trajectory, conversation: Conversation) -> Verdict:
         labels: list[str] = []
         replies: list[str] = []
         error: JudgeError | None = None
