@@ -164,15 +164,16 @@ def _assemble(tree: Tree, nodes: list[Node], gone: set[int], placed: dict[int, t
 
 def _moved(a: Tree, b: Tree, matching: Matching) -> list[tuple[int, int]]:
     """Matched pairs that break the rule for survivors: out of order, or under another parent."""
-    pairs = [(i, j) for i, j in enumerate(matching.b_of) if j >= 0]
-    in_order = set(increasing([j for _, j in pairs]))
-    return [
-        (i, j)
-        for k, (i, j) in enumerate(pairs)
-        if k not in in_order
-        or b.parents[j] != (matching.b_of[a.parents[i]] if a.parents[i] >= 0 else -1)
-        or (b.parents[j] < 0) != (a.parents[i] < 0)
-    ]
+    b_of = matching.b_of
+    stayed: list[tuple[int, int]] = []
+    moved: list[tuple[int, int]] = []
+    for i, j in enumerate(b_of):
+        if j >= 0:
+            parent, new_parent = a.parents[i], b.parents[j]
+            same = new_parent == (b_of[parent] if parent >= 0 else -1) and (parent < 0) == (new_parent < 0)
+            (stayed if same else moved).append((i, j))
+    in_order = set(increasing([j for _, j in stayed]))
+    return sorted([*moved, *(pair for k, pair in enumerate(stayed) if k not in in_order)])
 
 
 class _Refs:

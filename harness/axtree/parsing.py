@@ -32,8 +32,10 @@ _LINE = re.compile(
     rf"(?P<indent>[\t ]*)(?:\[(?P<bid>[A-Za-z0-9]+)\] )?(?P<role>[A-Za-z][\w-]*)(?: (?P<name>{_STRING}))?(?P<rest>[ ,].*)?",
     re.DOTALL,
 )
-_VALUE = re.compile(rf" value=({_STRING}|\[[^\]]*\]|\{{[^}}]*\}}|[^\s,'\"]+)")
-_PROPERTY = re.compile(rf", ([A-Za-z][\w-]*)(?:=({_STRING}|\[[^\]]*\]|\{{[^}}]*\}}|[^\s,'\"]+))?")
+# A bare word may not begin like a list: else an unclosed bracket is searched for again after every comma.
+_LITERAL = rf"""{_STRING}|\[[^\]]*\]|\{{[^}}]*\}}|[^\s,'"\[{{][^\s,'"]*"""
+_VALUE = re.compile(rf" value=({_LITERAL})")
+_PROPERTY = re.compile(rf", ([A-Za-z][\w-]*)(?:=({_LITERAL}))?")
 _WEBARENA_PROPERTY = re.compile(r" ([A-Za-z][\w-]*): (.*?)(?= [A-Za-z][\w-]*: |\Z)", re.DOTALL)
 _WEBARENA_LINE = re.compile(rf"\n\t*\[\d+\] [A-Za-z][\w-]* (?:{_STRING}) [A-Za-z][\w-]*: ")
 _TABS = re.compile(r"Tab \d+(?: \(current\))?: [^\n]*\n\n|Tab {idx}[^\n]*\n\n")

@@ -21,7 +21,8 @@ TEXT = """RootWebArea 'Shop', focused
 
 def test_layout_nodes_repeated_text_bids_and_white_space_go() -> None:
     assert normalise(parse(TEXT)).to_text() == (
-        "RootWebArea 'Shop', focused\n\tbutton 'Buy it now', visible\n\tparagraph ''\n\t\tStaticText 'Total'\n\t\tStaticText '5 €'"
+        "RootWebArea 'Shop', focused\n\tbutton 'Buy it now', visible\n"
+        "\tparagraph ''\n\t\tStaticText 'Total'\n\t\tStaticText '5 €'"
     )
 
 
