@@ -59,15 +59,18 @@ def json_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Top-level JSON objects in `text` with start and end. One that repeats a key says two things: a `JudgeError`."""
+    """Top-level JSON objects in `text` with start and end. One that repeats a key says two things: a `JudgeError`,
+    as is one nested a thousand deep."""
     decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)  # models break lines in strings
     position = text.find("{")
     while position != -1:
         try:
             value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+        except ValueError:
             position = text.find("{", position + 1)
             continue
+        except RecursionError:
+            raise JudgeError("reply holds JSON that is nested too deep to be meant", kind="bad_reply") from None
         if isinstance(value, dict):
             yield value, position, end
         position = text.find("{", end)
