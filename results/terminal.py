@@ -1,16 +1,22 @@
-"""Reports in a terminal. Long tables are cut, and say so: the whole of them is in the other formats."""
+"""Reports in a terminal. What is cut says so, and is in the other formats.
+
+Long tables show their first rows. Where a table is wider than the terminal, count columns that hold nothing but zeros are
+named in one line instead; numbers are never broken over lines.
+"""
 
 from __future__ import annotations
 
 from rich import box
 from rich.console import Console
+from rich.segment import Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from results.tables import Report, Table, written
+from results.tables import Column, Report, Table, written
 from results.text import one_line, printable
 
 MAX_ROWS = 25
+MIN_TEXT_WIDTH = 28
 
 
 def print_report(report: Report, console: Console, *, max_rows: int | None = MAX_ROWS) -> None:
@@ -26,19 +32,52 @@ def print_report(report: Report, console: Console, *, max_rows: int | None = MAX
 
 def print_table(table: Table, console: Console, *, max_rows: int | None = MAX_ROWS) -> None:
     """Print one table and its notes. A total row is always shown."""
-    grid = RichTable(title=Text(one_line(table.title), style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
-    for column in table.columns:
-        grid.add_column(Text(one_line(column.name)), justify="right" if column.numeric else "left", overflow="fold")
-    rows, total = (table.rows[:-1], table.rows[-1:]) if table.total else (table.rows, ())
-    shown = rows if max_rows is None else rows[:max_rows]
-    for row in shown:
-        grid.add_row(*(Text(written(cell, column.kind)) for cell, column in zip(row, table.columns, strict=True)))
-    if total:
-        grid.add_section()
-        cells = zip(total[0], table.columns, strict=True)
-        grid.add_row(*(Text(written(cell, column.kind), style="bold") for cell, column in cells))
-    console.print(grid)
-    if len(shown) < len(rows):
-        console.print(Text(f"… {len(rows) - len(shown)} more rows: --full", style="dim"))
+    shown = list(range(len(table.columns)))
+    grid = _grid(table, shown, max_rows)
+    if _width(grid, console) > console.width:
+        empty = [i for i in shown if _only_zeros(table, i)]
+        shown = [i for i in shown if i not in empty]
+        grid = _grid(table, shown, max_rows)
+    console.print(Text(one_line(table.title), style="bold"))
+    options = console.options.update_width(max(_width(grid, console), console.width))
+    console.print(Segments(console.render(grid, options)), crop=False, end="")
+    body = len(table.rows) - table.total
+    if max_rows is not None and body > max_rows:
+        console.print(Text(f"… {body - max_rows} more rows: --full", style="dim"))
+    if len(shown) < len(table.columns):
+        names = ", ".join(column.name for i, column in enumerate(table.columns) if i not in shown)
+        console.print(Text(f"Zero everywhere: {one_line(names)}.", style="dim"))
     for note in table.notes:
         console.print(Text(printable(note), style="dim"))
+
+
+def _grid(table: Table, shown: list[int], max_rows: int | None) -> RichTable:
+    grid = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for i in shown:
+        column = table.columns[i]
+        if column.numeric:
+            grid.add_column(_header(column), justify="right", no_wrap=True)
+        else:
+            longest = max((len(written(row[i], column.kind)) for row in table.rows), default=0)
+            grid.add_column(_header(column), overflow="fold", min_width=min(longest, MIN_TEXT_WIDTH))
+    rows, total = (table.rows[:-1], table.rows[-1:]) if table.total else (table.rows, ())
+    for row in rows if max_rows is None else rows[:max_rows]:
+        grid.add_row(*(Text(written(row[i], table.columns[i].kind)) for i in shown))
+    if total:
+        grid.add_section()
+        grid.add_row(*(Text(written(total[0][i], table.columns[i].kind), style="bold") for i in shown))
+    return grid
+
+
+def _header(column: Column) -> Text:
+    name = one_line(column.name)
+    return Text(name.replace(" ", "\n") if column.numeric else name)
+
+
+def _width(grid: RichTable, console: Console) -> int:
+    """Columns that the grid takes when its numbers are whole and its texts as narrow as they go."""
+    return grid.__rich_measure__(console, console.options.update_width(10_000)).minimum
+
+
+def _only_zeros(table: Table, column: int) -> bool:
+    return table.columns[column].kind == "int" and not any(row[column] for row in table.rows)
