@@ -15,7 +15,7 @@ from harness.benchmarks.webvoyager.selection import NAME, Selection, select
 from harness.completions import EndpointConfig
 from harness.errors import HarnessError, UsageError
 from harness.protocols import Judge
-from harness.scoring.judges import JudgeConfig, build_judge
+from harness.scoring.judges import JUDGES, JudgeConfig, build_judge
 from harness.types import Check, EpisodeSpec, Exclusion, Task
 
 
@@ -51,6 +51,11 @@ class WebVoyagerBenchmark:
         except ValidationError as error:
             message = error.errors(include_input=False)[0]["msg"]
             raise UsageError(f"the judge's settings: {message}", fix="correct [judge] or [webvoyager] judge_votes") from None
+
+    @property
+    def judge_prompt_hash(self) -> str:
+        """Identifies the words of the judge; empty without one. For the manifest: two runs must have been judged alike."""
+        return JUDGES[self.config.judge_protocol].prompt_hash if self._endpoint is not None else ""
 
     def tasks(self) -> Sequence[Task]:
         return self.selection.tasks
