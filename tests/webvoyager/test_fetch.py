@@ -47,10 +47,10 @@ def base_url(source: Path) -> Iterator[str]:
 
 def test_download_then_already_there(base_url: str, tmp_path: Path) -> None:
     to = tmp_path / "deep" / "data"
-    assert set(fetch(to, base_url=base_url, pinned=PINNED).files.values()) == {"downloaded"}
+    assert set(fetch(to, base_urls=[base_url], pinned=PINNED).files.values()) == {"downloaded"}
     assert {path.name: path.read_bytes() for path in to.iterdir()} == CONTENT  # and no temporary file is left
     (to / "reference.json").write_bytes(b"{ }")  # damaged: only this one is fetched again
-    again = fetch(to, base_url=base_url, pinned=PINNED)
+    again = fetch(to, base_urls=[f"{base_url}/moved", base_url], pinned=PINNED)
     assert again.files == {"tasks.jsonl": "already there", "reference.json": "downloaded"}
 
 
@@ -58,7 +58,7 @@ def test_a_changed_file_is_refused_and_nothing_is_written(base_url: str, source:
     (source / "reference.json").write_bytes(b"changed")
     actual = sha256_of(b"changed")
     to = tmp_path / "data"
-    for options in ({"base_url": base_url}, {"source": source}):
+    for options in ({"base_urls": [base_url]}, {"source": source}):
         with pytest.raises(UsageError) as caught:
             fetch(to, pinned=PINNED, **options)  # type: ignore[arg-type]
         assert PINNED["reference.json"] in str(caught.value)
@@ -71,10 +71,10 @@ def test_a_changed_file_is_refused_and_nothing_is_written(base_url: str, source:
 
 def test_no_server_and_no_file(base_url: str, source: Path, tmp_path: Path) -> None:
     with pytest.raises(NotReadyError, match="404") as caught:
-        fetch(tmp_path / "data", base_url=base_url + "/nowhere", pinned=PINNED)
+        fetch(tmp_path / "data", base_urls=[base_url + "/nowhere"], pinned=PINNED)
     assert "--from" in caught.value.fix
     with pytest.raises(NotReadyError, match="ConnectError"):
-        fetch(tmp_path / "data", base_url="http://127.0.0.1:9", pinned=PINNED)
+        fetch(tmp_path / "data", base_urls=["http://127.0.0.1:9", base_url], pinned=PINNED)
     with pytest.raises(UsageError, match="cannot read"):
         fetch(tmp_path / "data", tmp_path / "nowhere", pinned=PINNED)
 

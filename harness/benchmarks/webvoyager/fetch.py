@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
 
 from harness.benchmarks.webvoyager.data import MAX_FILE_BYTES, PINNED_SHA256, sha256_of
-from harness.errors import NotReadyError, UsageError
+from harness.errors import NotReadyError, UsageError, first_line
 
 COMMIT = "5a78967"
-BASE_URL = f"https://raw.githubusercontent.com/MinorJerry/WebVoyager/{COMMIT}/data"
+REPOSITORY = "https://raw.githubusercontent.com/MinorJerry/WebVoyager"
+BASE_URLS = (f"{REPOSITORY}/{COMMIT}/data", f"{REPOSITORY}/main/data")
+"""Tried in order where one answers 404. The digest decides what is taken, not the address."""
 TIMEOUT_SECONDS = 60.0
 
 
@@ -38,7 +40,7 @@ def fetch(
     source: Path | None = None,
     *,
     accept_sha256: Collection[str] = (),
-    base_url: str = BASE_URL,
+    base_urls: Sequence[str] = BASE_URLS,
     pinned: Mapping[str, str] = PINNED_SHA256,
 ) -> FetchReport:
     """Put the published files into `destination`. Raises UsageError for a wrong file, NotReadyError for no network."""
@@ -49,12 +51,11 @@ def fetch(
         if present.is_file() and sha256_of(present.read_bytes()) in {expected, *accept_sha256}:
             done[name] = "already there"
             continue
-        content = _read(source / name) if source else _download(f"{base_url}/{name}")
+        content = _read(source / name) if source else _download([f"{base}/{name}" for base in base_urls])
         actual = sha256_of(content)
         if actual != expected and actual not in accept_sha256:
             raise UsageError(
-                f"{source / name if source else f'{base_url}/{name}'} is not the published file: "
-                f"sha256 expected {expected}, actual {actual}",
+                f"{source / name if source else name} is not the published file: sha256 expected {expected}, actual {actual}",
                 fix=f"to take it all the same, run again with --accept-sha256 {actual}",
             )
         ready[name] = content
@@ -73,21 +74,31 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _download(url: str) -> bytes:
-    try:
-        with httpx.stream("GET", url, timeout=TIMEOUT_SECONDS, follow_redirects=True) as response:
-            response.raise_for_status()
-            content = bytearray()
-            for chunk in response.iter_bytes():
-                content += chunk
-                if len(content) > MAX_FILE_BYTES:
-                    raise UsageError(f"{url} sends more than {MAX_FILE_BYTES:,} bytes", fix="is it the right address?")
-            return bytes(content)
-    except httpx.HTTPError as error:
-        raise NotReadyError(
-            f"cannot download {url}: {type(error).__name__} {error}".rstrip(),
-            fix="check the network, or copy the files by hand and run `harness fetch webvoyager --from DIRECTORY`",
-        ) from error
+def _download(urls: Sequence[str]) -> bytes:
+    """The first of `urls` that does not answer 404."""
+    failure: httpx.HTTPError | None = None
+    for url in urls:
+        try:
+            return _get(url)
+        except httpx.HTTPError as error:
+            failure = error
+            if not isinstance(error, httpx.HTTPStatusError) or error.response.status_code != httpx.codes.NOT_FOUND:
+                break
+    raise NotReadyError(
+        f"cannot download {urls[0]}: {type(failure).__name__}: {first_line(failure) if failure else ''}",
+        fix="check the network, or copy the files by hand and run `harness fetch webvoyager --from DIRECTORY`",
+    ) from failure
+
+
+def _get(url: str) -> bytes:
+    with httpx.stream("GET", url, timeout=TIMEOUT_SECONDS, follow_redirects=True) as response:
+        response.raise_for_status()
+        content = bytearray()
+        for chunk in response.iter_bytes():
+            content += chunk
+            if len(content) > MAX_FILE_BYTES:
+                raise UsageError(f"{url} sends more than {MAX_FILE_BYTES:,} bytes", fix="is it the right address?")
+        return bytes(content)
 
 
 def _write(path: Path, content: bytes) -> None:
