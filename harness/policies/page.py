@@ -86,12 +86,22 @@ class Page:
         """What names a field for a reader: its own name, else the nearest text before it that is no field's value."""
         if element.name:
             return element.name
+        around = self._ancestors(element)
         for other in reversed(self.elements[: element.index]):
+            if other.index in around:  # its name is made of what it holds, the field's value included
+                continue
             if other.role in FIELD_ROLES:
                 return ""
             if text := self._own_text(other):
                 return text.strip().rstrip(":").strip()
         return ""
+
+    def _ancestors(self, element: Element) -> set[int]:
+        found = set()
+        while element.parent >= 0:
+            found.add(element.parent)
+            element = self.elements[element.parent]
+        return found
 
     def _own_text(self, element: Element) -> str:
         if element.role in CLICK_ROLES or element.role == "RootWebArea":

@@ -11,6 +11,10 @@ from harness.policies.page import Element, normal
 from harness.types import Action
 
 T = TypeVar("T")
+_MAX_FILLS = 2
+"""A page may empty a field once (a popup, a reset); one that never shows what is written is left alone."""
+_STEM_CHARS = 6
+"""`direct` is common to director and directed."""
 
 
 def fill_quoted(s: Situation) -> Action | None:
@@ -71,10 +75,25 @@ def fill_from_table(s: Situation) -> Action | None:
     return first_unwritten(s, wanted)
 
 
+def fill_described(s: Situation) -> Action | None:
+    """`Search for urban movies directed by Bennett from year 2002`: a field's label, as a word or its stem, and a value."""
+    if not s.goal.says("search for"):
+        return None
+    wanted = []
+    for field in s.page.fields():
+        label = (normal(s.page.label(field)).split() or [""])[0]
+        stem = re.escape(label[:_STEM_CHARS])
+        match = re.search(rf"\b{stem}\w*(?: by| of| is|:)? (\w+)", s.goal.text, re.IGNORECASE) if stem else None
+        match = match or re.search(r"\bsearch for (\w+) \w+", s.goal.text, re.IGNORECASE)
+        if match:
+            wanted.append((field, match[1]))
+    return first_unwritten(s, wanted)
+
+
 def first_unwritten(s: Situation, wanted: list[tuple[Element, str]]) -> Action | None:
-    """The first assignment that the page does not show yet and that was not tried before."""
+    """The first assignment that the page does not show yet."""
     for field, value in wanted:
-        if field.value != value and not s.times("fill", field):
+        if field.value != value and s.times("fill", field) < _MAX_FILLS:
             return fill(field, value)
     return None
 

@@ -12,6 +12,7 @@ _ORDINAL_WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seven
 _LIST_END = r"(?:,? and (?:then )?(?:click|press|hit|submit)\b|,? then\b|,? from the\b|\.\s*$|$)"
 _LIST = re.compile(rf"\b(?:select|choose|check|pick)\s+(.+?){_LIST_END}", re.IGNORECASE)
 _PRESSED = re.compile(r"(?:press|click|hit|button|labeled|tap)\s+(?:on\s+)?(?:the\s+)?$", re.IGNORECASE)
+_PART = re.compile(r"(?:starts|begins|ends|ending|starting) with $", re.IGNORECASE)
 _ENTERED = re.compile(r"\b(?:enter|type|write|input|fill|paste)\b", re.IGNORECASE)
 
 
@@ -49,7 +50,7 @@ class Goal:
         """Quoted strings to be written into fields."""
         if not _ENTERED.search(self.text):
             return ()
-        return tuple(quote for quote in self.quotes if not quote.is_pressed)
+        return tuple(quote for quote in self.quotes if not quote.is_pressed and not _PART.search(quote.before))
 
     @cached_property
     def pressed(self) -> tuple[str, ...]:

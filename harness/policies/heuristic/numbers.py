@@ -5,16 +5,17 @@ from __future__ import annotations
 import operator
 import re
 
-from harness.actions import make_action
 from harness.policies.heuristic.fields import first_unwritten
 from harness.policies.heuristic.situation import Situation, click, fill, press_key, wait
-from harness.policies.page import Element, normal
+from harness.policies.page import Element, Page, normal
 from harness.types import Action
 
 _OPERATORS = {
     "+": operator.add, "-": operator.sub, "x": operator.mul, "*": operator.mul, "×": operator.mul, "/": operator.floordiv,
 }  # fmt: skip
 _EQUATION = re.compile(r"(-?\d+|x)\s*([+\-x*×/])\s*(-?\d+|x)\s*=\s*(-?\d+)?")
+_FEW_STEPS = 2
+"""Slider steps that are not worth a whole page."""
 _SEARCHED = range(-1000, 1001)
 
 
@@ -68,15 +69,44 @@ def set_spinner(s: Situation) -> Action | None:
     return first_unwritten(s, [(spinners[0], number[0])])
 
 
-def move_slider(s: Situation) -> Action | None:
-    """`Select 103 with the slider`: reach the handle with Tab, then move it with arrow keys by the number shown."""
-    wanted = re.search(r"select (-?\d+) with the slider", s.goal.text, re.IGNORECASE)
-    shown = next((t for t in s.page.texts() if re.fullmatch(r"-?\d+", t.name)), None)
-    if wanted is None or shown is None or int(shown.name) == int(wanted[1]):
+def move_sliders(s: Situation) -> Action | None:
+    """`Select 103 with the slider`, `the combination [7,0,12]`: Tab to a handle, arrow keys until its number fits."""
+    wanted = _slider_values(s.goal.text)
+    shown = _shown_numbers(s.page)
+    if not wanted or len(shown) < len(wanted):
         return None
-    if not any(a.name == "keyboard_press" for a in s.done):
-        return press_key("Tab")
-    return press_key("ArrowRight" if int(wanted[1]) > int(shown.name) else "ArrowLeft")
+    tabs = sum(a == press_key("Tab") for a in s.done)
+    for place, (target, value) in enumerate(zip(wanted, shown, strict=False)):
+        if target == value:
+            continue
+        if tabs <= place:
+            return press_key("Tab")
+        return press_key(_slider_key(s, place, target - value)) if tabs == place + 1 else None
+    return None
+
+
+def _slider_key(s: Situation, place: int, distance: int) -> str:
+    """A whole page where that does not overshoot. How far a page goes is seen by trying it once."""
+    step = next(
+        (
+            abs(_shown_numbers(after)[place] - _shown_numbers(before)[place])
+            for action, before, after in zip(s.done, s.pages, (*s.pages[1:], s.page), strict=True)
+            if action in (press_key("PageUp"), press_key("PageDown")) and before != after
+        ),
+        None,
+    )
+    if abs(distance) > _FEW_STEPS and (step is None or step <= abs(distance) + _FEW_STEPS):
+        return "PageUp" if distance > 0 else "PageDown"
+    return "ArrowRight" if distance > 0 else "ArrowLeft"
+
+
+def _shown_numbers(page: Page) -> list[int]:
+    return [int(t.name) for t in page.texts() if re.fullmatch(r"-?\d+", t.name)]
+
+
+def _slider_values(goal: str) -> list[int]:
+    match = re.search(r"select (-?\d+) with the slider|sliders to the combination \[([-\d, ]+)\]", goal, re.IGNORECASE)
+    return [int(number) for number in re.findall(r"-?\d+", match[1] or match[2])] if match else []
 
 
 def buy_below(s: Situation) -> Action | None:
@@ -90,13 +120,14 @@ def buy_below(s: Situation) -> Action | None:
 
 
 def pick_extreme(s: Situation) -> Action | None:
-    """`Buy the ticket with the shortest duration`, `the cheapest`: the button of the best offer."""
+    """`Buy the ticket with the shortest duration`, `the most expensive cost`: the button of the best offer."""
     buttons = [b for b in s.page.role("button", "link") if re.search(r"\$\d", b.name)]
-    if len(buttons) < 2 or not s.goal.says("cheapest", "shortest", "lowest", "least"):
+    lowest = s.goal.says("cheapest", "shortest", "lowest", "least")
+    if len(buttons) < 2 or not (lowest or s.goal.says("most expensive", "longest", "highest")):
         return None
-    if s.goal.says("shortest", "duration"):
-        return click(min(buttons, key=lambda b: _duration_before(s, b)))
-    return click(min(buttons, key=_price))
+    by_time = s.goal.says("shortest", "longest", "duration")
+    measured = [(_duration_before(s, b) if by_time else _price(b), b) for b in buttons]
+    return click((min if lowest else max)(measured, key=lambda pair: pair[0])[1])
 
 
 def count_on_buttons(s: Situation) -> Action | None:
@@ -112,26 +143,13 @@ def count_on_buttons(s: Situation) -> Action | None:
     return None
 
 
-def sort_list(s: Situation) -> Action | None:
-    """`Sort the numbers in increasing order`: drag the first misplaced item to its place."""
-    items = [(e, s.page.text(e)) for e in s.page.role("listitem")]
-    if not s.goal.says("sort") or not items or not all(re.fullmatch(r"-?\d+", text) for _, text in items):
-        return None
-    values = [int(text) for _, text in items]
-    ordered = sorted(values, reverse=s.goal.says("decreasing", "descending"))
-    for place, value in enumerate(ordered):
-        if values[place] != value:
-            source = values.index(value, place)
-            return make_action("drag_and_drop", {"from_bid": items[source][0].bid, "to_bid": items[place][0].bid})
-    return None
-
-
 def _answer(match: re.Match[str]) -> int | None:
     left, sign, right, result = match.groups()
     compute = _OPERATORS[sign]
     unknown = "x" in (left, right)
     if not unknown:
-        return int(compute(int(left), int(right))) if result is None and int(right or 1) else None
+        solvable = result is None and not (sign == "/" and int(right) == 0)
+        return int(compute(int(left), int(right))) if solvable else None
     for x in _SEARCHED if result is not None else ():
         a, b = (x if left == "x" else int(left)), (x if right == "x" else int(right))
         if (sign != "/" or b) and compute(a, b) == int(result):

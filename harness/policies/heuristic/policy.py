@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from harness.actions import make_action
 from harness.policies.heuristic.goal import Goal
 from harness.policies.heuristic.rules import RULES
-from harness.policies.heuristic.situation import Situation
+from harness.policies.heuristic.situation import Situation, wait
 from harness.policies.page import Page, read_page
 from harness.types import INVALID_ACTION, Action, Observation, PolicyOutput, Task
 
 VERSION = "heuristic-1"
 MAX_REPEATS = 3
 """How often one action may be taken on the very same tree: it evidently changes nothing that can be seen."""
+
+
+_BID = re.compile(r"^\t*\[\w+\]", re.MULTILINE)
+"""Ids may change where a page redraws the same content: they say nothing about progress."""
 
 
 class HeuristicPolicy:
@@ -32,10 +38,11 @@ class HeuristicPolicy:
     def act(self, observation: Observation) -> PolicyOutput:
         page = read_page(observation.axtree)
         situation = Situation(self._goal, page, tuple(self._done), tuple(self._pages))
-        action, rule = self._decide(situation, observation.axtree)
+        shown = _BID.sub("", observation.axtree)
+        action, rule = self._decide(situation, shown)
         self._done.append(action)
         self._pages.append(page)
-        self._trees.append(observation.axtree)
+        self._trees.append(shown)
         return PolicyOutput(action=action, text=f"rule: {rule}", policy_version=VERSION)
 
     def close(self) -> None: ...
@@ -48,4 +55,6 @@ class HeuristicPolicy:
             tried = sum(a == action and t == tree for a, t in zip(self._done, self._trees, strict=True))
             if tried < MAX_REPEATS:
                 return action, rule.__name__
-        return make_action("noop", {"wait_ms": 300}), "none"
+        if self._done and self._done[-1] == wait():
+            return make_action("report_infeasible", {"reason": "no rule applies"}), "give_up"
+        return wait(), "none"

@@ -44,4 +44,5 @@ def press_key(key: str) -> Action:
 
 
 def wait() -> Action:
-    return make_action("noop", {"wait_ms": 300})
+    """Long enough for a menu to open or a list to load."""
+    return make_action("noop", {"wait_ms": 500})
