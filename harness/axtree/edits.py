@@ -16,7 +16,6 @@ Each edit names its node twice: by index, which a program applies, and by role, 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -180,22 +179,27 @@ class _Refs:
     """Makes `NodeRef`s of one tree; counts namesakes only if one is asked for, since most diffs are small."""
 
     def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self._namesakes: tuple[list[int], Counter[tuple[str, str]]] | None = None
+        self._tree = tree
+        self._ks: list[int] = []
+        self._counts: dict[tuple[str, str], int] = {}
         self._paths: dict[int, tuple[str, ...]] = {-1: ()}
 
     def of(self, index: int) -> NodeRef:
-        if self._namesakes is None:
-            counts: Counter[tuple[str, str]] = Counter()
-            ks: list[int] = []
-            for node in self.tree.nodes:
-                key = node[:2]
-                ks.append(counts[key])
-                counts[key] += 1
-            self._namesakes = ks, counts
-        ks, counts = self._namesakes
-        role, name = self.tree.nodes[index][:2]
-        return NodeRef(index, role, name, ks[index], counts[role, name], path_of(self.tree, index, self._paths))
+        if not self._ks:
+            self._count()
+        role, name = self._tree.nodes[index][:2]
+        path = self._paths.get(self._tree.parents[index])
+        if path is None:
+            path = path_of(self._tree, index, self._paths)
+        return NodeRef(index, role, name, self._ks[index], self._counts[role, name], path)
+
+    def _count(self) -> None:
+        counts, ks = self._counts, self._ks
+        for node in self._tree.nodes:
+            key = (node[0], node[1])
+            k = counts.get(key, 0)
+            ks.append(k)
+            counts[key] = k + 1
 
 
 def _check(tree: Tree, ref: NodeRef) -> None:

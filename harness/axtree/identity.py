@@ -69,14 +69,16 @@ def describe(tree: Tree, bid: str) -> TargetDescriptor:
 
 def describe_index(tree: Tree, index: int) -> TargetDescriptor:
     """The node at `index` of `tree`."""
+    return _describe(tree, index, _namesakes(tree, tree.nodes[index].role, _text(tree.nodes[index].name)))
+
+
+def _describe(tree: Tree, index: int, same: list[int]) -> TargetDescriptor:
     node = tree.nodes[index]
-    role, name = node.role, _text(node.name)
-    same = [i for i, other in enumerate(tree.nodes) if other.role == role and _text(other.name) == name]
     ancestors = tree.ancestors(index)
     landmarks = (title(tree.nodes[i]) for i in ancestors if tree.nodes[i].role in LANDMARK_ROLES)
     return TargetDescriptor(
-        role=role,
-        name=name,
+        role=node.role,
+        name=_text(node.name),
         value=_value(node),
         path=path_of(tree, index),
         index=same.index(index),
@@ -92,18 +94,19 @@ def find(tree: Tree, target: TargetDescriptor) -> list[str]:
     Role and name must be equal. Path, landmark, value, neighbours and k of N (if N is the same) then narrow the
     candidates, each only if it leaves one: they decide between namesakes, and never make a sole element vanish.
     """
-    candidates = [
-        index
-        for index, node in enumerate(tree.nodes)
-        if node.bid is not None and node.role == target.role and _text(node.name) == target.name
-    ]
+    same = _namesakes(tree, target.role, target.name)
+    candidates = [index for index in same if tree.nodes[index].bid is not None]
     if len(candidates) > 1:
-        candidates = _narrow(tree, candidates, target)
+        candidates = _narrow(tree, candidates, same, target)
     return [bid for index in candidates if (bid := tree.nodes[index].bid) is not None]
 
 
-def _narrow(tree: Tree, candidates: list[int], target: TargetDescriptor) -> list[int]:
-    described = {index: describe_index(tree, index) for index in candidates}
+def _namesakes(tree: Tree, role: str, name: str) -> list[int]:
+    return [index for index, node in enumerate(tree.nodes) if node.role == role and _text(node.name) == name]
+
+
+def _narrow(tree: Tree, candidates: list[int], same: list[int], target: TargetDescriptor) -> list[int]:
+    described = {index: _describe(tree, index, same) for index in candidates}
     for field in ("path", "landmark", "value", "neighbours"):
         wanted = getattr(target, field)
         equal = [index for index in candidates if getattr(described[index], field) == wanted]

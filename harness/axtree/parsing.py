@@ -37,7 +37,6 @@ _LITERAL = rf"""{_STRING}|\[[^\]]*\]|\{{[^}}]*\}}|[^\s,'"\[{{][^\s,'"]*"""
 _VALUE = re.compile(rf" value=({_LITERAL})")
 _PROPERTY = re.compile(rf", ([A-Za-z][\w-]*)(?:=({_LITERAL}))?")
 _WEBARENA_PROPERTY = re.compile(r" ([A-Za-z][\w-]*): (.*?)(?= [A-Za-z][\w-]*: |\Z)", re.DOTALL)
-_WEBARENA_LINE = re.compile(rf"\n\t*\[\d+\] [A-Za-z][\w-]* (?:{_STRING}) [A-Za-z][\w-]*: ")
 _TABS = re.compile(r"Tab \d+(?: \(current\))?: [^\n]*\n\n|Tab {idx}[^\n]*\n\n")
 _ESCAPE = re.compile(r"""\\(?:([\\'"nrt])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}))""")
 _NAMED_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t"}
@@ -53,7 +52,18 @@ def parse(text: str) -> Tree:
         return Tree()
     tabs = _TABS.match(text)
     header = tabs[0] if tabs else ""
-    style: Style = "webarena" if tabs or _WEBARENA_LINE.search("\n" + text) else "browsergym"
+    lines = text[len(header) :].split("\n")
+    try:
+        return _parse(lines, "webarena" if tabs else "browsergym", header)
+    except _WebArenaForm:
+        return _parse(lines, "webarena", header)
+
+
+class _WebArenaForm(Exception):
+    """A text read as BrowserGym's shows states in WebArena's form."""
+
+
+def _parse(lines: list[str], style: Style, header: str) -> Tree:
     nodes: list[Node] = []
     parents: list[int] = []
     labels: list[str] = []
@@ -61,10 +71,12 @@ def parse(text: str) -> Tree:
     malformed: list[tuple[int, str]] = []
     widths: list[int] = []
     open_nodes: list[int] = []
-    for line in text[len(header) :].split("\n"):
+    for line in lines:
         match = _LINE.fullmatch(line)
         node = _node(match, style) if match else None
         if match is None or node is None:
+            if match is not None and style == "browsergym" and _is_webarena(match):
+                raise _WebArenaForm
             malformed.append((len(nodes) + len(malformed), line))
             continue
         width = len(match["indent"])
@@ -101,10 +113,14 @@ def _node(match: re.Match[str], style: Style) -> Node | None:
     return None if parsed is None else Node(role, name, bid, *parsed)
 
 
+def _is_webarena(match: re.Match[str]) -> bool:
+    return None not in (match["bid"], match["name"], match["rest"]) and _parse_webarena(match["rest"]) is not None
+
+
 @lru_cache(maxsize=_CACHED_RESTS)
 def _parse_rest(rest: str, style: Style) -> tuple[PropertyValue | None, Properties] | None:
     """Value and properties; None if any of it cannot be read. Cached, since pages repeat few combinations of states."""
-    if style == "webarena" and not rest.startswith(","):
+    if style == "webarena" and not rest.startswith((",", " value=")):
         return _parse_webarena(rest)
     value: PropertyValue | None = None
     position = 0

@@ -201,6 +201,9 @@ def print_properties(properties: Properties) -> str:
     for key, value in properties:
         if value is True and key in BARE_FLAGS:
             parts.append(f", {key}")
+        elif type(value) is str and key not in DOUBLE_QUOTED:
+            # The common case, spared a call.
+            parts.append(f", {key}={value!r}")
         elif key in DOUBLE_QUOTED and isinstance(value, str) and _PLAIN.fullmatch(value):
             parts.append(f', {key}="{value}"')
         else:

@@ -16,7 +16,7 @@ def bidless(tree: Tree) -> Tree:
 
 
 @given(st.tuples(trees(), trees()) | edited_pairs())
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_applying_the_edits_gives_the_other_tree(pair: tuple[Tree, Tree]) -> None:
     a, b = pair
     result = apply(a, diff(a, b))

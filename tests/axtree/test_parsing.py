@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.axtree import Node, RawLiteral, Tree, parse
@@ -38,7 +38,7 @@ LINES = st.sampled_from(
         "\tgeneric ''",
         "prose: a page",
         "",
-        "Tab 0 (current): t | Tab 1: u",
+        "Tab 0 (current): t | Tab 1: u\n",
         "\tslider 'x' value=5, valuemax=9.50, checked=mixed, owns=[1, 2], required=False",
         "\t[6] textbox 'a' value='it\\'s', required: True",
         "\tbutton 'x', , visible",
@@ -49,6 +49,7 @@ LINES = st.sampled_from(
 )
 
 
+@example("Tab 0 (current): t\n\nno node at all")
 @given(st.text(max_size=300) | st.lists(LINES, max_size=12).map("\n".join))
 def test_any_text_is_read_without_loss(text: str) -> None:
     assert parse(text).to_text() == text
