@@ -14,7 +14,7 @@ from harness.errors import UsageError
 def probe(
     benchmark: Annotated[str, typer.Argument(help="Which benchmark's start pages: webvoyager.")],
     out: Annotated[Path, typer.Option("--out", help="Where to write the filter manifest.")] = Path("reachable.json"),
-    config: Annotated[Path | None, typer.Option("--config", help="A run.toml: its [webvoyager] and [browser].")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="A run.toml: its webvoyager and browser sections.")] = None,
     http_only: Annotated[
         bool,
         typer.Option("--http-only", help="Plain requests, no browser: quicker; counts sites that refuse scripts as blocked."),
