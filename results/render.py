@@ -95,8 +95,8 @@ def _csv(report: Report) -> str:
     for table in report.tables:
         for number, row in enumerate(table.rows, 1):
             for column, cell in zip(table.columns, row, strict=True):
-                for name, value in _csv_cells(column.name, cell):
-                    writer.writerow([table.name, number, name, value])
+                for name, value in _csv_cells(_csv_text(column.name), cell):
+                    writer.writerow([_csv_text(table.name), number, name, value])
     return buffer.getvalue()
 
 

@@ -72,10 +72,10 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     if planned.value is None or planned.interval is None:
         return "Nothing was planned."
     low, high = planned.interval
+    of_scored = f"{written(scored.value, 'percent')} of {scored.n:,} scored" if scored.n else "none was scored"
     return (
         f"Success {written(planned.value, 'percent')} of {planned.n:,} planned episodes "
-        f"(95% interval {100 * low:.1f} to {100 * high:.1f}); "
-        f"{written(scored.value, 'percent')} of {scored.n:,} scored."
+        f"(95% interval {100 * low:.1f} to {100 * high:.1f}); {of_scored}."
     )
 
 
