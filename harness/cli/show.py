@@ -124,7 +124,10 @@ def _print_verdict(episode: Episode, console: Console, full: bool) -> None:
         _fact(console, where, verdict.error.message, indent=2, style="red")
     for name, value in verdict.evidence.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-        _block(console, name, text, full)
+        if "\n" in text:
+            _block(console, name, text, full)
+        else:
+            _fact(console, name, text, indent=2)
     for note in episode.notes:
         _fact(console, "note", note, indent=2)
 
