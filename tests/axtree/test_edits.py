@@ -133,6 +133,22 @@ def test_a_new_wrapper_keeps_what_it_wraps() -> None:
     assert not changes.of(Removed) and not changes.of(Changed)
 
 
+def test_a_part_that_loses_its_only_ancestor_has_moved_to_the_top() -> None:
+    a, b = parse("dialog 'd'\n\tlist 'l'\n\t\tlink 'x'"), parse("list 'l'\n\tlink 'x'")
+    changes = diff(a, b)
+    assert [type(edit) for edit in changes.edits] == [Removed, Moved]
+    assert apply(a, changes) == b
+
+
+def test_equal_parts_inside_and_outside_of_a_moved_part_are_not_matched_twice() -> None:
+    part = "\t\tgroup 'O'\n\t\t\tlink 'n'"
+    a = parse(f"RootWebArea 'x'\n\tmain ''\n\t\tlink 'n'\n{part}")
+    b = parse(f"RootWebArea 'x'\n\tcomplementary ''\n{part}\n\t\tlink 'n'")
+    matching = match(a, b)
+    assert all(matching.a_of[j] == i for i, j in enumerate(matching.b_of) if j >= 0)
+    assert apply(a, diff(a, b)) == b
+
+
 def test_rows_without_names_are_told_apart_by_their_cells() -> None:
     def table(*rows: tuple[str, str]) -> str:
         cells = [f"\t\trow ''\n\t\t\tcell {name!r}\n\t\t\tcell {count!r}" for name, count in rows]

@@ -50,10 +50,21 @@ def test_found_after_a_reload_with_other_bids_and_a_new_wrapper() -> None:
     assert find(parse(other), target) == ["b3"]
 
 
-def test_the_path_decides_between_namesakes_when_one_is_gone() -> None:
+def test_the_path_decides_between_namesakes_that_changed_places() -> None:
     lines = PAGE.split("\n")
-    del lines[5:8]
-    assert find(parse("\n".join(lines)), describe(parse(PAGE), "8")) == ["8"]
+    swapped = "\n".join([*lines[:5], *lines[8:10], *lines[5:8], lines[10]])
+    assert find(parse(swapped), describe(parse(PAGE), "8")) == ["8"]
+    assert find(parse(swapped), describe(parse(PAGE), "6")) == ["6"]
+
+
+ROWS = "RootWebArea 'x'\n\tmain ''\n\t\t[1] button 'Go'\n\t\tStaticText 'a'\n\t\t[2] button 'Go' value='v'\n\t\t[3] button 'Go'"
+
+
+def test_value_then_neighbours_then_place_decide_under_one_parent() -> None:
+    tree = parse(ROWS)
+    assert find(parse(ROWS.replace("\t\t[1] button 'Go'\n", "")), describe(tree, "2")) == ["2"]
+    assert find(parse(ROWS + "\n\t\t[9] button 'Go'"), describe(tree, "1")) == ["1"]
+    assert find(parse("RootWebArea 'x'\n\t[5] button 'Go'\n\t[6] button 'Go'\n\t[7] button 'Go'"), describe(tree, "2")) == ["6"]
 
 
 def test_gone_is_empty_and_ambiguous_is_several() -> None:
