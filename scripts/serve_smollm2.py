@@ -83,6 +83,10 @@ def model_folder() -> Path:
     return ENVIRONMENT / MODEL_NAME
 
 
+def log_file() -> Path:
+    return ENVIRONMENT / "server.log"
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -92,12 +96,21 @@ def free_port() -> int:
 def start(port: int) -> subprocess.Popen[bytes]:
     """Started beside the model's folder, so that the folder's bare name is the model's name in the API."""
     command = [str(ENVIRONMENT / "bin" / "transformers"), "serve", MODEL_NAME, "--device", "cpu"]
-    return subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--port", str(port)],
-        cwd=ENVIRONMENT,
-        env=os.environ | {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"},
-        start_new_session=True,
-    )
+    settings = {
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        # One thread: with more, each token waits for every thread to be scheduled, and browsers run beside.
+        "OMP_NUM_THREADS": "1",
+    }
+    with log_file().open("wb") as log:
+        return subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(port)],
+            cwd=ENVIRONMENT,
+            env=os.environ | settings,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], port: int) -> None:
@@ -105,13 +118,13 @@ def wait_until_ready(server: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            sys.exit(f"transformers serve ended with status {server.returncode}")
+            sys.exit(f"transformers serve ended with status {server.returncode}; see {log_file()}")
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
                 return
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             time.sleep(0.5)
-    sys.exit(f"the server was not ready after {READY_SECONDS:g} s")
+    sys.exit(f"the server was not ready after {READY_SECONDS:g} s; see {log_file()}")
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:
