@@ -35,12 +35,13 @@ _ENV_REFERENCE = re.compile(r"(?i)(?:password|passwd|token|key|secret|cookies?|c
 _PLACEHOLDERS = frozenset({"empty", "none", "null", "true", "false", "dummy", "unset", "changeme"})
 
 _SHAPES = (
-    re.compile(r"(?i)(?<=authorization: )(?:basic|bearer|token) \S+"),
-    re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{16,}"),
-    re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"),
-    re.compile(r"(?i)(?<=cookie: )[\w.-]+=[^;\s\"']+(?:;\s*[\w.-]+(?:=[^;\s\"']*)?)*"),
-    re.compile(r"(?<=://)[^/\s:@?#\"']{1,64}:[^/\s@?#\"']{1,128}(?=@)"),
+    ("authorization: ", re.compile(r"(?i)(authorization: )(?:basic|bearer|token) \S+")),
+    ("bearer ", re.compile(r"(?i)(bearer )[A-Za-z0-9._~+/=-]{16,}")),
+    ("sk-", re.compile(r"(\b)sk-[A-Za-z0-9_-]{16,}")),
+    ("cookie: ", re.compile(r"(?i)(cookie: )[\w.-]+=[^;\s\"']+(?:;\s*[\w.-]+(?:=[^;\s\"']*)?)*")),
+    ("://", re.compile(r"(://)[^/\s:@?#\"']{1,64}:[^/\s@?#\"']{1,128}(?=@)")),
 )
+"""(what must occur in the lower-cased text for the pattern to be tried at all, pattern); group 1 stays."""
 
 _IDENTITY = frozenset({"run_id", "task_id", "benchmark", "window", "schema_version"})
 """Fields that episodes are joined by: changing one would lose the episode."""
@@ -74,14 +75,19 @@ class Redactor:
 
     def suspects(self, text: str) -> bool:
         """Whether serialised JSON text may hold a secret: the fast path for the common episode that holds none."""
-        return any(s in text for s in self._in_json) or any(shape.search(text) for shape in _SHAPES)
+        lowered = text.lower()
+        return any(s in text for s in self._in_json) or any(
+            trigger in lowered and shape.search(text) for trigger, shape in _SHAPES
+        )
 
     def text(self, text: str) -> str:
         """`text` without secrets."""
         if self._pattern is not None and any(s in text for s in self._literals):
             text = self._pattern.sub(REDACTED, text)
-        for shape in _SHAPES:
-            text = shape.sub(REDACTED, text)
+        lowered = text.lower()
+        for trigger, shape in _SHAPES:
+            if trigger in lowered:
+                text = shape.sub(rf"\g<1>{REDACTED}", text)
         return text
 
     def config(self, config: Mapping[str, Any]) -> JsonDict:
