@@ -95,19 +95,28 @@ def header(manifest: RunManifest, outcomes: Sequence[Outcome]) -> Table:
             ("task set", f"{manifest.task_set_hash[:16]} ({manifest.tasks} tasks, {len(manifest.excluded)} excluded)"),
             (
                 "planned",
-                f"{manifest.planned} episodes = {manifest.tasks} tasks × {len(manifest.windows)} windows × "
-                f"{manifest.repeats} repeats; {counts.planned - counts['missing']} finished",
+                f"{_n(manifest.planned, 'episode')} = {_n(manifest.tasks, 'task')} × {_n(len(manifest.windows), 'window')} × "
+                f"{_n(manifest.repeats, 'repeat')}; {counts.planned - counts['missing']} finished",
             ),
             ("policy", f"{manifest.policy} {manifest.policy_version}".strip()),
             ("judge", judge),
             ("seed", str(manifest.base_seed)),
-            ("browser", f"{env.browser} {env.browser_version}".strip() if env else None),
+            ("browser", _browser(env) if env else None),
             ("viewport", ", ".join(x for x in (viewport, manifest.locale, manifest.timezone) if x) or None),
             ("commit", f"{env.commit[:12]}{dirty}" if env and env.commit else None),
             ("machine", _machine(env) if env else None),
             ("started", manifest.created_at),
         ],
     )
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _browser(env: Environment) -> str:
+    known = env.browser_version in env.browser
+    return env.browser if known else f"{env.browser} {env.browser_version}"
 
 
 def _machine(env: Environment) -> str:

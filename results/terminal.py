@@ -6,6 +6,8 @@ named in one line instead; numbers are never broken over lines.
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from rich import box
 from rich.console import Console
 from rich.segment import Segments
@@ -17,6 +19,7 @@ from results.text import one_line, printable
 
 MAX_ROWS = 25
 MIN_TEXT_WIDTH = 28
+HEADER_WIDTH = 8
 
 
 def print_report(report: Report, console: Console, *, max_rows: int | None = MAX_ROWS) -> None:
@@ -55,11 +58,13 @@ def _grid(table: Table, shown: list[int], max_rows: int | None) -> RichTable:
     grid = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for i in shown:
         column = table.columns[i]
+        header = _header(column)
+        longest = max((len(written(row[i], column.kind)) for row in table.rows), default=0)
         if column.numeric:
-            grid.add_column(_header(column), justify="right", no_wrap=True)
+            width = max(longest, *(len(line) for line in header.plain.split("\n")))
+            grid.add_column(header, justify="right", no_wrap=True, min_width=width)
         else:
-            longest = max((len(written(row[i], column.kind)) for row in table.rows), default=0)
-            grid.add_column(_header(column), overflow="fold", min_width=min(longest, MIN_TEXT_WIDTH))
+            grid.add_column(header, overflow="fold", min_width=min(longest, MIN_TEXT_WIDTH))
     rows, total = (table.rows[:-1], table.rows[-1:]) if table.total else (table.rows, ())
     for row in rows if max_rows is None else rows[:max_rows]:
         grid.add_row(*(Text(written(row[i], table.columns[i].kind)) for i in shown))
@@ -71,7 +76,7 @@ def _grid(table: Table, shown: list[int], max_rows: int | None) -> RichTable:
 
 def _header(column: Column) -> Text:
     name = one_line(column.name)
-    return Text(name.replace(" ", "\n") if column.numeric else name)
+    return Text("\n".join(wrap(name, HEADER_WIDTH, break_long_words=False)) if column.numeric else name)
 
 
 def _width(grid: RichTable, console: Console) -> int:
