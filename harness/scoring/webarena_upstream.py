@@ -19,6 +19,7 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -105,7 +106,8 @@ def load(environment: Mapping[str, str], flavour: Flavour = "webarena") -> Upstr
     release = installed_version(flavour)
     _use_sites(environment)
     task_module, class_name, evaluator_module = _MODULES[flavour]
-    with _without_download():
+    with _without_download(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # beartype about gymnasium about typing: nothing a user could act on
         task_class = getattr(importlib.import_module(task_module), class_name)
         evaluators = importlib.import_module(evaluator_module)
     _take_over(evaluators)

@@ -59,7 +59,7 @@ def installed_version() -> str:
 @lru_cache(maxsize=1)
 def _library() -> tuple[Any, Any, Any, Any]:
     installed_version()
-    logging.getLogger("webarena_verified").setLevel(logging.CRITICAL)  # it logs every wrong answer as an error
+    logging.getLogger("WebArena-Verified").setLevel(logging.CRITICAL)  # it logs every wrong answer as an error
     api = importlib.import_module("webarena_verified.api")
     config = importlib.import_module("webarena_verified.types.config")
     tracing = importlib.import_module("webarena_verified.types.tracing")

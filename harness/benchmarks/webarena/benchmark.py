@@ -100,7 +100,7 @@ class WebArenaVerifiedBenchmark(_SiteSets):
         webarena_upstream.load(self.worker_environment(number))
         if number not in self._scorers:
             self._scorers[number] = VerifiedScorer(self.config.instances[number].urls)
-        return VerifiedPageTask(spec, _logins(), self._scorers[number])
+        return VerifiedPageTask(spec, _logins(), self._scorers[number], site_timeout_seconds=self.config.site_timeout_seconds)
 
     def checks(self) -> Sequence[Check]:
         def release() -> str:

@@ -96,6 +96,8 @@ class WebArenaConfig(Record):
     """Send a JSON schema with judge requests; off for servers that refuse `response_format`."""
     probes: dict[str, tuple[Probe, ...]] = Field(default_factory=dict)
     """Health probes by site, instead of the built-in ones."""
+    site_timeout_seconds: float = Field(default=30.0, gt=0)
+    """Longest wait for a page or element of a site while logging in and while upstream's evaluators read pages."""
     probe_timeout_seconds: float = Field(default=20.0, gt=0)
     reset_timeout_seconds: float = Field(default=600.0, gt=0)
     reset_poll_seconds: float = Field(default=20.0, ge=0)

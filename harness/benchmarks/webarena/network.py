@@ -31,7 +31,11 @@ class NetworkRecorder:
         self._keep_bodies = keep_bodies
         self._finished: list[Any] = []
         self._entries: list[tuple[float, JsonDict]] = []
-        context.on("requestfinished", self._finished.append)
+        context.on("requestfinished", self._note)
+
+    def _note(self, request: Any) -> None:
+        if request.url.startswith(("http://", "https://")):  # the scorer raises on data: and blob:
+            self._finished.append(request)
 
     def drain(self) -> None:
         waiting, self._finished[:] = list(self._finished), []

@@ -15,14 +15,14 @@ from harness.benchmarks.webarena.errata import ERRATA_VERSION, apply_fixes, erra
 from harness.benchmarks.webarena.health import probe_instance
 from harness.benchmarks.webarena.session import (
     StatusLog,
-    assert_signed_in,
+    allow_slow_sites,
     assert_started,
     foreign_pages,
-    login_errors,
+    prove_logins,
 )
 from harness.benchmarks.webarena.sites import render
 from harness.completions import Completions, EndpointConfig
-from harness.errors import SiteError
+from harness.errors import SiteError, boundary
 from harness.protocols import TaskSignal
 from harness.scoring.webarena import ERRATA_PROFILE, Answer, Evaluation, corrected, evaluate, verdict
 from harness.scoring.webarena_judge import Matcher
@@ -62,6 +62,7 @@ class OfficialPageTask:
         )
         self._site = self._task.webarena_instance
         self._site.credentials.update(logins)
+        prove_logins(self._site)
 
     @property
     def _urls(self) -> dict[str, str]:
@@ -72,12 +73,10 @@ class OfficialPageTask:
     def setup(self, page: Any) -> str:
         if self._judge is not None:
             self._completions = Completions(self._judge)
+        allow_slow_sites(page.context, self._config.site_timeout_seconds)
         with StatusLog(page.context) as statuses:
-            with login_errors("+".join(self._spec.task.sites)):
+            with boundary("site"):
                 goal, _ = self._task.setup(page)
-            for site, url in self._urls.items():
-                username = self._site.credentials.get(site, {}).get("username", "")
-                assert_signed_in(page, site, url, username)
             assert_started(page, self._urls, statuses)
         return str(goal)
 

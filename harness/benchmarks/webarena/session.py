@@ -1,6 +1,6 @@
 """Signing in, and proof of it: upstream logs in and never looks; an expired or clashing session then scores 0.
 
-    sign_in(page, instance, sites)        upstream's own `ui_login` for each site, then `assert_signed_in`
+    prove_logins(instance)                upstream's own `ui_login`, then `assert_signed_in`
     assert_signed_in(page, site, …)       a page for signed-in users only answers, with its marker
     assert_started(pages, sites, …)       no start page is a sign-in page, an error page or a 5xx
 
@@ -43,12 +43,51 @@ class StatusLog:
         return self._statuses.get(url)
 
 
-def sign_in(page: Any, instance: Any, sites: tuple[str, ...]) -> None:
-    """Log in to `sites` with upstream's `WebArenaInstance` and prove it. Raises `SiteError` naming the site."""
-    for site in sites:
+def allow_slow_sites(context: Any, seconds: float) -> None:
+    """The agent's own actions carry their own timeouts; this is for logins and evaluators, which use the default."""
+    context.set_default_timeout(seconds * 1000)
+    context.set_default_navigation_timeout(seconds * 1000)
+
+
+class _Forwarder:
+    """Forwards everything to `target`; subclasses change one thing. Upstream's login code only ever calls methods."""
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._target, name)
+
+
+class _LoginTab(_Forwarder):
+    def close(self) -> None:
+        """Upstream closes the tab right after the click. Chromium 156 answers such a close and then forgets it (while
+        the navigation is being committed), and Playwright waits for ever: let the new document come first."""
+        self._target.wait_for_load_state("domcontentloaded")
+        self._target.close()
+
+
+class _LoginContext(_Forwarder):
+    def new_page(self) -> _LoginTab:
+        return _LoginTab(self._target.new_page())
+
+
+class _LoginPage(_Forwarder):
+    @property
+    def context(self) -> _LoginContext:
+        return _LoginContext(self._target.context)
+
+
+def prove_logins(instance: Any) -> None:
+    """Make every `instance.ui_login` (upstream's `WebArenaInstance`) end with proof of the login, or a `SiteError`."""
+    original = instance.ui_login
+
+    def ui_login(site: str, page: Any) -> None:
         with login_errors(site):
-            instance.ui_login(site=site, page=page)
+            original(site=site, page=_LoginPage(page))
         assert_signed_in(page, site, instance.urls[site], instance.credentials.get(site, {}).get("username", ""))
+
+    instance.ui_login = ui_login
 
 
 @contextmanager
@@ -56,6 +95,8 @@ def login_errors(site: str) -> Iterator[None]:
     """What goes wrong while logging in is the site's failure, and says which site."""
     try:
         yield
+    except SiteError:
+        raise
     except Exception as error:
         raise SiteError(
             f"login to {site} failed: {first_line(error)}",

@@ -8,7 +8,7 @@ from typing import Any
 from harness.benchmarks.webarena.errata import ERRATA_VERSION, errata_for
 from harness.benchmarks.webarena.network import NetworkRecorder
 from harness.benchmarks.webarena.official import VIEWPORT
-from harness.benchmarks.webarena.session import StatusLog, assert_started, foreign_pages, sign_in
+from harness.benchmarks.webarena.session import StatusLog, allow_slow_sites, assert_started, foreign_pages, prove_logins
 from harness.benchmarks.webarena.sites import render
 from harness.errors import boundary
 from harness.protocols import TaskSignal
@@ -24,16 +24,21 @@ class VerifiedPageTask:
 
     ends_on_answer = True
 
-    def __init__(self, spec: EpisodeSpec, instance: Any, scorer: VerifiedScorer) -> None:
+    def __init__(self, spec: EpisodeSpec, instance: Any, scorer: VerifiedScorer, *, site_timeout_seconds: float) -> None:
         self.context_options: dict[str, Any] = {"viewport": dict(VIEWPORT)}
         self._task: Task = spec.task
         self._site = instance
+        prove_logins(instance)
         self._scorer = scorer
+        self._site_timeout = site_timeout_seconds
         self._network: NetworkRecorder | None = None
 
     def setup(self, page: Any) -> str:
         urls = {site: self._site.urls[site] for site in self._task.sites}
-        sign_in(page, self._site, self._task.sites)
+        allow_slow_sites(page.context, self._site_timeout)
+        with boundary("site"):
+            for site in self._task.sites:
+                self._site.ui_login(site=site, page=page)
         # after the login: the trace is the agent's, and logins are not part of a task
         self._network = NetworkRecorder(page.context, keep_bodies="response_content" in json.dumps(self._task.evaluator.spec))
         with StatusLog(page.context) as statuses:
