@@ -22,8 +22,8 @@ from harness.benchmarks.webvoyager import WebVoyagerConfig
 from harness.completions import EndpointConfig
 from harness.envs.config import BrowserConfig
 from harness.errors import UsageError
-from harness.policies import PolicyConfig
 from harness.limits import Limits
+from harness.policies import PolicyConfig
 from harness.types import JsonDict, Record
 
 

@@ -112,7 +112,8 @@ class PageTask(Protocol):
 class Benchmark(Protocol):
     """A set of tasks. Built from its own config; `tasks()` needs no browser and no network."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def tasks(self) -> Sequence[Task]: ...
 

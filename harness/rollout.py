@@ -19,6 +19,7 @@ from harness.types import (
     Action,
     EpisodeSpec,
     ErrorInfo,
+    JsonDict,
     Observation,
     Phase,
     Source,
@@ -94,7 +95,7 @@ class _Rollout:
         reason, why = self._steps()
         trajectory = self.trajectory(reason)
         if reason == "blocked":
-            return trajectory, blocked_verdict(why)
+            return trajectory, blocked_verdict(why, self.steps[-1].metadata)
         self.listener.phase("score")
         return trajectory, self.env.score(trajectory)
 
@@ -174,5 +175,5 @@ def error_verdict(error: ErrorInfo) -> Verdict:
     return Verdict(status="error", scorer=NO_SCORER, scorer_version="", reason=f"{error.kind}: {error.message}", error=error)
 
 
-def blocked_verdict(why: str) -> Verdict:
-    return Verdict(status="blocked", scorer=NO_SCORER, scorer_version="", reason=why)
+def blocked_verdict(why: str, evidence: JsonDict) -> Verdict:
+    return Verdict(status="blocked", scorer=NO_SCORER, scorer_version="", reason=why, evidence=evidence)

@@ -27,7 +27,7 @@ def print_plan(console: Console, prepared: Prepared) -> None:
     needs = Counter(need for spec in plan for need in spec.task.evaluator.needs)
     seconds, basis = _estimate(prepared)
     lines = [
-        f"{prepared.config.run.benchmark}: {len(prepared.tasks)} tasks x {prepared.config.run.repeats} seeds = {len(plan)} episodes",
+        f"{prepared.config.run.benchmark}: {len(prepared.tasks)} tasks, {len(plan)} episodes",
         f"task set    {prepared.manifest.task_set_hash[:16]}",
         f"policy      {prepared.config.policy.name}",
         f"browser     {prepared.manifest.environments[-1].browser}",
@@ -64,14 +64,15 @@ def _estimate(prepared: Prepared) -> tuple[float, str]:
     rows = _earlier_rows(prepared, same_policy=True) or _earlier_rows(prepared, same_policy=False)
     if not rows:
         return GUESSED_EPISODE_SECONDS, f"a guess of {GUESSED_EPISODE_SECONDS:g} s per episode: no earlier run to learn from"
-    mean = statistics.fmean(row.wall_seconds for row in rows)
+    mean = statistics.fmean(row.seconds for row in rows)
     return mean, f"{mean:.1f} s per episode in {len(rows)} earlier episodes"
 
 
 def _cost(prepared: Prepared) -> str:
     if prepared.config.policy.llm is None and prepared.config.judge is None:
         return "none: no model is called"
-    costs = [row.cost_usd for row in _earlier_rows(prepared, same_policy=True) if row.cost_usd is not None]
+    rows = _earlier_rows(prepared, same_policy=True)
+    costs = [row.agent_cost_usd + (row.judge_cost_usd or 0.0) for row in rows if row.agent_cost_usd is not None]
     if not costs:
         return "unknown: no earlier run of this policy with prices configured"
     mean = statistics.fmean(costs)

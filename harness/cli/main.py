@@ -15,6 +15,7 @@ import harness
 from harness.cli.doctor import doctor
 from harness.cli.fetch import fetch
 from harness.cli.list import list_tasks
+from harness.cli.probe import probe
 from harness.cli.report import report
 from harness.cli.run import run
 from harness.cli.show import show
@@ -35,6 +36,7 @@ app.command("run")(run)
 app.command("report")(report)
 app.command("show")(show)
 app.command("fetch")(fetch)
+app.command("probe")(probe)
 
 
 @app.callback(invoke_without_command=True)

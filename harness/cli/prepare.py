@@ -8,7 +8,6 @@ import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +100,10 @@ class Prepared:
         """One line: what runs, how much of it is left."""
         left = runner.state.total - runner.state.done
         resumed = f", {runner.state.done} done before" if runner.state.done else ""
+        browser = self.manifest.environments[-1].browser
         return (
             f"{self.config.run.benchmark}: {len(self.tasks)} tasks, {left} episodes to play{resumed}, "
-            f"policy {self.config.policy.name}, {self.workers} worker{'s' if self.workers > 1 else ''}, {self.manifest.environments[-1].browser}"
+            f"policy {self.config.policy.name}, workers: {self.workers}, {browser}"
         )
 
     def infra_errors(self) -> int:
@@ -195,6 +195,7 @@ def _manifest(
         repeats=config.run.repeats,
         base_seed=config.run.base_seed,
         policy=config.policy.name,
+        judge_prompt_hash=str(getattr(benchmark, "judge_prompt_hash", "")),
         judge=f"{config.judge.model} at {config.judge.base_url}" if config.judge else "",
         viewport=(config.browser.viewport_width, config.browser.viewport_height),
         device_scale_factor=config.browser.device_scale_factor,
@@ -213,7 +214,7 @@ def _worker_count(asked: str, benchmark: Benchmark, config: RunConfig, episodes:
     if instances and not config.webarena.share_instances:
         if number is not None and number > instances:
             raise UsageError(
-                f"{number} workers on {instances} site instance{'s' if instances > 1 else ''}: their tasks would see each other's changes",
+                f"{number} workers on {instances} site instance(s): their tasks would see each other's changes",
                 fix="configure more instances, or set [webarena] share_instances = true (the run records it)",
             )
         return min(number or instances, episodes)

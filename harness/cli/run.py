@@ -26,7 +26,9 @@ class Retry(StrEnum):
 
 
 def run(
-    bench: Annotated[str, typer.Option("--bench", help="miniwob, webarena, webarena-lite, webarena-verified, webvoyager, gym:GLOB.")] = "",
+    bench: Annotated[
+        str, typer.Option("--bench", help="miniwob, webarena, webarena-lite, webarena-verified, webvoyager, gym:GLOB.")
+    ] = "",
     tasks: Annotated[list[str] | None, typer.Option("--tasks", help="Glob over task ids; may be repeated. Default: all.")] = None,
     site: Annotated[list[str] | None, typer.Option("--site", help="Only tasks on this site; may be repeated.")] = None,
     policy: Annotated[
@@ -36,9 +38,11 @@ def run(
     seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="Episodes per task, each with a seed of its own.")] = None,
     window: Annotated[str, typer.Option("--window", help="Name of the time window (WebVoyager: run A, later run B).")] = "",
     max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Policy outputs per episode.")] = None,
-    run_dir: Annotated[Path | None, typer.Option("--run-dir", help="Where the run lies. Default: made from what is asked.")] = None,
+    run_dir: Annotated[Path | None, typer.Option("--run-dir", help="Where the run lies. Default: below runs/.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A run.toml; options win over it.")] = None,
-    retry: Annotated[Retry, typer.Option("--retry", help="errors: also play again what ended in error, blocked or unscored.")] = Retry.none,
+    retry: Annotated[
+        Retry, typer.Option("--retry", help="errors: play again what ended in error, blocked or unscored.")
+    ] = Retry.none,
     score_every_step: Annotated[
         bool, typer.Option("--score-every-step", help="WebArena: score after each step, as BrowserGym does (for parity).")
     ] = False,
@@ -100,7 +104,10 @@ def _stop_on_signals(runner: Runner) -> Iterator[None]:
     def on_terminate(_signal: int, _frame: object) -> None:
         runner.request_stop(grace_seconds=0)
 
-    previous = {signal.SIGINT: signal.signal(signal.SIGINT, on_interrupt), signal.SIGTERM: signal.signal(signal.SIGTERM, on_terminate)}
+    previous = {
+        signal.SIGINT: signal.signal(signal.SIGINT, on_interrupt),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, on_terminate),
+    }
     try:
         yield
     finally:
@@ -119,7 +126,9 @@ def _finish(console: Console, prepared: Prepared, summary: RunSummary) -> None:
         raise typer.Exit(EXIT_INTERRUPTED)
     if summary.down_sites:
         down = ", ".join(summary.down_sites)
-        console.print(f"{summary.left} episodes not run: {down} is down; the same command tries again", markup=False, highlight=False)
+        console.print(
+            f"{summary.left} episodes not run: {down} is down; the same command tries again", markup=False, highlight=False
+        )
     if summary.left or prepared.infra_errors():
         raise typer.Exit(EXIT_INFRA_ERRORS)
 

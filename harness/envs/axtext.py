@@ -17,21 +17,18 @@ _FLAG_PROPERTIES = frozenset({"required", "focused", "atomic"})
 
 class AxText(NamedTuple):
     text: str
-    total_nodes: int
-    dropped_nodes: int
+    lines: int
 
 
-def axtree_text(nodes: list[dict[str, Any]], max_lines: int) -> AxText:
+def axtree_text(nodes: list[dict[str, Any]]) -> AxText:
     """One line per node, a tab per level: `[bid] role 'name' value='…', property=…`.
 
-    `nodes` are CDP AXNodes with `browsergym_id` set where known, the root first. At most `max_lines` lines are kept, in document
-    order; the rest is counted in `dropped_nodes`.
+    `nodes` are CDP AXNodes with `browsergym_id` set where known, the root first.
     """
     if not nodes:
-        return AxText("", 0, 0)
+        return AxText("", 0)
     by_id = {node["nodeId"]: node for node in nodes}
     lines: list[str] = []
-    total = 0
     stack: list[tuple[dict[str, Any], int, str]] = [(nodes[0], 0, "")]
     visited: set[str] = set()
     while stack:
@@ -41,15 +38,13 @@ def axtree_text(nodes: list[dict[str, Any]], max_lines: int) -> AxText:
         visited.add(node["nodeId"])
         name, line = _line(node, parent_name)
         if line is not None:
-            total += 1
-            if len(lines) < max_lines:
-                lines.append("\t" * depth + line)
+            lines.append("\t" * depth + line)
             depth += 1
         for child_id in reversed(node.get("childIds", ())):
             child = by_id.get(child_id)
             if child is not None:
                 stack.append((child, depth, name))
-    return AxText("\n".join(lines), total, total - len(lines))
+    return AxText("\n".join(lines), len(lines))
 
 
 def _line(node: dict[str, Any], parent_name: str) -> tuple[str, str | None]:

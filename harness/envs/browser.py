@@ -90,6 +90,11 @@ class BrowserEnv:
         self.end_episode()
         self._session.close()
 
+    @property
+    def active_page(self) -> Any:
+        """The Playwright page that actions go to."""
+        return self._pages.active
+
     def recover(self) -> None:
         """After an env error: drop context and browser, so that the next episode starts on a fresh one."""
         self.end_episode()

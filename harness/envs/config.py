@@ -20,8 +20,7 @@ class BrowserConfig(Record):
     device_scale_factor: float = Field(default=1.0, gt=0, le=4)
     locale: str = "en-US"
     timezone_id: str = "UTC"
-    screenshots: Literal["all", "final", "none"] = "all"
-    """Every step, only the last page, or none."""
+    screenshots: Literal["all", "none"] = "all"
     action_timeout_seconds: float = Field(default=3.0, gt=0)
     """How long an element may take to become actionable (visible, enabled, uncovered, still)."""
     navigation_timeout_seconds: float = Field(default=20.0, gt=0)
@@ -29,8 +28,8 @@ class BrowserConfig(Record):
     """A page is settled when its DOM has not changed and no request was pending for this long."""
     settle_cap_seconds: float = Field(default=2.0, gt=0)
     """Stop waiting for a quiet page after this; the observation is then flagged `slow`."""
-    max_axtree_lines: int = Field(default=10_000, ge=100)
-    """Longer trees are cut here; the observation says how many nodes were dropped."""
+    max_elements: int = Field(default=6_000, ge=100)
+    """Elements per frame that are read, in document order; the observation says how many were dropped beyond."""
     max_pages: int = Field(default=15, ge=1)
     """Popups beyond this many open pages are closed at once."""
     max_dialogs: int = Field(default=30, ge=1)

@@ -36,7 +36,7 @@ _WALK_JS = """
 """
 
 MARK_JS = (
-    """([prefix, tags]) => {"""
+    """([prefix, tags, cap]) => {"""
     + _WALK_JS
     + """
     const standard = new Set(tags.split(' '));
@@ -55,6 +55,14 @@ MARK_JS = (
     + _CARRIER_PREFIX
     + """' + bid + ' ' + (own === null ? '' : own));
     };
+    // Beyond the cap, whole subtrees are taken out of the accessibility tree until unmarking.
+    const beyond = new Set(elements.slice(cap));
+    for (const element of beyond) {
+        if (beyond.has(element.parentElement) || element.hasAttribute('harness-hidden')) continue;
+        element.setAttribute('harness-hidden', element.getAttribute('aria-hidden') ?? '');
+        element.setAttribute('aria-hidden', 'true');
+    }
+    elements.length = Math.min(elements.length, cap);
     for (const element of elements) {
         const tag = (element.tagName || '').toLowerCase();
         if (!standard.has(tag)) continue;
@@ -72,7 +80,7 @@ MARK_JS = (
         carry(element, 'aria-roledescription', bid);
         carry(element, 'aria-description', bid);
     }
-    return elements.length;
+    return elements.length + beyond.size;
 }"""
 )
 
@@ -81,6 +89,11 @@ UNMARK_JS = (
     + _WALK_JS
     + """
     for (const element of elements) {
+        const hidden = element.getAttribute('harness-hidden');
+        if (hidden !== null) {
+            element.removeAttribute('harness-hidden');
+            if (hidden) element.setAttribute('aria-hidden', hidden); else element.removeAttribute('aria-hidden');
+        }
         for (const attribute of ['aria-roledescription', 'aria-description']) {
             const value = element.getAttribute(attribute);
             if (value === null || !value.startsWith('"""
@@ -97,18 +110,19 @@ UNMARK_JS = (
 )
 
 
-def mark(page: Any) -> int:
-    """Mark all frames of the page that run scripts. Returns the number of elements seen."""
-    total = 0
+def mark(page: Any, max_elements: int) -> int:
+    """Mark all frames of the page that run scripts; at most `max_elements` in document order per frame, since Chrome needs
+    minutes for the tree of a page of 100,000. Returns the number of elements left out."""
+    dropped = 0
 
     def visit(frame: Any, prefix: str) -> None:
-        nonlocal total
-        total += int(frame.evaluate(MARK_JS, [prefix, _STANDARD_TAGS]))
+        nonlocal dropped
+        dropped += max(0, int(frame.evaluate(MARK_JS, [prefix, _STANDARD_TAGS, max_elements])) - max_elements)
         for child, bid in scriptable_children(frame):
             visit(child, bid)
 
     visit(page.main_frame, "")
-    return total
+    return dropped
 
 
 def unmark(page: Any) -> str:

@@ -44,7 +44,7 @@ def observe(
     for tries_left in reversed(range(MAX_TRIES)):
         page = pages.active
         try:
-            tree, focused = _axtree(pages, page, config.max_axtree_lines)
+            tree, focused, dropped = _axtree(pages, page, config.max_elements)
             image = _screenshot(pages, page) if screenshot else None
             open_pages, active_index = pages.listing()
             return Observation(
@@ -58,9 +58,9 @@ def observe(
                 chat_messages=chat_messages,
                 screenshot=image,
                 slow=slow,
-                total_nodes=tree.total_nodes,
-                truncated=tree.dropped_nodes > 0,
-                dropped_nodes=tree.dropped_nodes,
+                total_nodes=tree.lines + dropped,
+                truncated=dropped > 0,
+                dropped_nodes=dropped,
             )
         except PlaywrightError as error:
             if not tries_left or not any(words in str(error) for words in _TRANSIENT):
@@ -69,8 +69,9 @@ def observe(
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def _axtree(pages: Pages, page: Any, max_lines: int) -> tuple[AxText, str]:
-    mark(page)
+def _axtree(pages: Pages, page: Any, max_elements: int) -> tuple[AxText, str, int]:
+    """(tree, bid of the focused element, elements left out)."""
+    dropped = mark(page, max_elements)
     try:
         nodes = _merged_nodes(pages.cdp(page), single_frame=len(page.frames) == 1)
     finally:
@@ -78,7 +79,7 @@ def _axtree(pages: Pages, page: Any, max_lines: int) -> tuple[AxText, str]:
     for node in nodes:
         if bid := pop_bid(node):
             node["browsergym_id"] = bid
-    return axtree_text(nodes, max_lines), focused
+    return axtree_text(nodes), focused, dropped
 
 
 def _merged_nodes(cdp: Any, *, single_frame: bool) -> list[dict[str, Any]]:

@@ -35,7 +35,8 @@ class LocalWorker:
         log.parent.mkdir(parents=True, exist_ok=True)
         with theirs, log.open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno())],
+                # -P: the working directory must not shadow modules of ours
+                [sys.executable, "-P", "-m", module, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,

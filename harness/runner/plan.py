@@ -18,7 +18,7 @@ def make_plan(
     the least work so far.
     """
     place = assign_instances(tasks, instances) if instances else {}
-    specs = []
+    specs: list[EpisodeSpec] = []
     for window in windows:
         for repeat in range(repeats):
             for task in dependency_order(tasks):

@@ -38,7 +38,9 @@ SCRIPTS: dict[tuple[str, int], list[str]] = {
 
 
 @pytest.mark.parametrize(("name", "seed"), SCRIPTS, ids=[f"{name}-{seed}" for name, seed in SCRIPTS])
-def test_same_trees_and_rewards_as_browsergym(browser_session: BrowserSession, miniwob_env: BrowserEnv, name: str, seed: int) -> None:
+def test_same_trees_and_rewards_as_browsergym(
+    browser_session: BrowserSession, miniwob_env: BrowserEnv, name: str, seed: int
+) -> None:
     with stock_miniwob(browser_session, name, slow_mo=0, pre_observation_delay=0.1) as stock:
         expected, info = stock.reset(seed=seed)
         goal, observation = miniwob_env.reset(EpisodeSpec(task=TASKS[name], seed=seed, order_index=0))
