@@ -34,7 +34,8 @@ def click_named(s: Situation) -> Action | None:
         return None
     mentioned = [(place, -len(e.name), e) for e in s.page.clickable() if (place := s.goal.mentions(e.name)) is not None]
     for _, _, element in sorted(mentioned, key=lambda item: item[:2]):
-        if not s.clicked(element) and normal(element.name) not in _SUBMITS:
+        chosen = element.is_on("checked") or element.is_on("selected")
+        if not (chosen or s.clicked(element) or normal(element.name) in _SUBMITS):
             return click(element)
     return None
 

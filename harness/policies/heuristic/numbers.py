@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 
+from harness.policies.heuristic.clicks import submit
 from harness.policies.heuristic.fields import first_unwritten
 from harness.policies.heuristic.situation import Situation, click, fill, press_key, wait
 from harness.policies.page import Element, Page, normal
@@ -32,12 +33,13 @@ def solve(s: Situation) -> Action | None:
 
 
 def generate_until(s: Situation) -> Action | None:
-    """`Generate a number less than 6`: press the generating button until the shown number fits."""
+    """`Generate a number less than 6`: press the generating button until the shown number fits, then
+    submit."""
     button = next((b for b in s.page.role("button") if s.goal.says(b.name) and normal(b.name) == "generate"), None)
     if button is None:
         return None
     number = next((int(t.name) for t in s.page.texts() if re.fullmatch(r"-?\d+", t.name)), None)
-    return click(button) if number is None or not _fits(s, number) else None
+    return click(button) if number is None or not _fits(s, number) else submit(s)
 
 
 def guess(s: Situation) -> Action | None:
