@@ -16,6 +16,7 @@ import importlib
 import json
 import logging
 import re
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -80,7 +81,10 @@ class VerifiedScorer:
         """Never raises: a library error is an `error` verdict with boundary `evaluator`."""
         malformed = self.malformed(answer)
         try:
-            result = self._library.evaluate_task(task_id=task_id, agent_response=answer, network_trace=self._trace(entries))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # where warnings are errors, the library would turn them into scores
+                trace = self._trace(entries)
+                result = self._library.evaluate_task(task_id=task_id, agent_response=answer, network_trace=trace)
         except Exception as error:  # noqa: BLE001  any library failure is data
             return self._broken(EvaluatorError(f"{type(error).__name__}: {first_line(error)}"))
         status = str(result.status)

@@ -51,7 +51,8 @@ def test_navigate_is_read_from_the_requests(player: Player) -> None:
 
 def test_mutate_is_read_from_the_posted_data(player: Player) -> None:
     answer = response("MUTATE")
-    assert play(player, 389, comment("Thanks, working on reviews"), answer=answer).status == "success"
+    right = play(player, 389, comment("Thanks, working on reviews"), answer=answer)
+    assert right.status == "success", right.reason
     assert play(player, 389, comment("Thanks"), answer=answer).status == "failure"
     assert play(player, 389, answer=answer).status == "failure"
 

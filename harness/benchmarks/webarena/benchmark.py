@@ -16,6 +16,7 @@ from typing import Any, ClassVar, cast
 from harness.benchmarks.webarena.config import WebArenaConfig, credentials
 from harness.benchmarks.webarena.doctor import SET_SITES, checks
 from harness.benchmarks.webarena.official import OfficialPageTask
+from harness.benchmarks.webarena.reset import full_reset
 from harness.benchmarks.webarena.tasks import load_tasks
 from harness.benchmarks.webarena.verified import VerifiedPageTask
 from harness.completions import EndpointConfig
@@ -38,13 +39,18 @@ class _SiteSets:
         self.judge = judge
 
     def instances(self) -> int:
-        """Site sets = workers that may run at once; 0 (no bound) only if asked to share one set."""
-        return 0 if self.config.share_instances else max(1, len(self.config.instances))
+        return max(1, len(self.config.instances))
 
     def worker_environment(self, instance: int) -> dict[str, str]:
         if not self.config.instances:
             raise NotReadyError("no WebArena site is configured", fix=SET_SITES)
         return self.config.instances[instance % len(self.config.instances)].environment()
+
+    def can_reset(self, instance: int) -> bool:
+        return bool(self.config.instances and self.config.instances[instance].full_reset)
+
+    def reset(self, instance: int) -> None:
+        full_reset(self.config.instances[instance], self.config)
 
     def unrunnable(self, task: Task, instance: int = 0) -> str:
         """Why `task` cannot run on this site set; empty if it can."""

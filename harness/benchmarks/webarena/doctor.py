@@ -56,6 +56,7 @@ def _instance_checks(name: str, instance: InstanceSet, config: WebArenaConfig, t
             status="missing" if failed else "ok",
             detail="; ".join(f"{r.url}: {r.detail}" for r in failed) or f"{instance.urls[site]} answers",
             fix="start the site, or correct its URL; probes can be changed in [webarena.probes]" if failed else "",
+            site=site,
         )
     for warning in site_warnings(instance):
         yield Check(name=f"{name}: set-up", status="warning", detail=warning)

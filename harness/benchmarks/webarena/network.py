@@ -1,11 +1,13 @@
 """The network trace of an episode as HAR entries, readable while the browser context is still open.
 
-    NetworkRecorder(context)   listens to `requestfinished` of every page, popups included
-      .drain()                 after each step: turn finished requests into entries while their bodies are still held
+    NetworkRecorder(context)   listens to the responses of every page, popups included
+      .drain()                 after each step: turn answered requests into entries while their bodies are still held
       .entries()               all entries, in the order in which the requests started
 
 Playwright's own HAR file exists only after the context closed, and its trace keeps bodies apart; scoring happens
-before that, on the living page. Cookies and other headers stay in memory: entries are handed to the scorer, never stored.
+before that, on the living page. Responses count, not finished requests: a page that moves on as soon as its POST is
+answered cancels the rest, and Playwright reports that request as failed. Cookies and other headers stay in memory:
+entries are handed to the scorer, never stored.
 """
 
 from __future__ import annotations
@@ -29,16 +31,23 @@ class NetworkRecorder:
         """`keep_bodies`: also read JSON response bodies (only some tasks check them)."""
         self.lost = 0
         self._keep_bodies = keep_bodies
-        self._finished: list[Any] = []
+        self._answered: list[Any] = []
         self._entries: list[tuple[float, JsonDict]] = []
-        context.on("requestfinished", self._note)
+        self._complete: set[Any] = set()
+        context.on("response", self._note)
+        context.on("requestfinished", self._note_complete)
 
-    def _note(self, request: Any) -> None:
+    def _note(self, response: Any) -> None:
+        request = response.request
         if request.url.startswith(("http://", "https://")):  # the scorer raises on data: and blob:
-            self._finished.append(request)
+            self._answered.append(request)
+
+    def _note_complete(self, request: Any) -> None:
+        if self._keep_bodies:
+            self._complete.add(request)
 
     def drain(self) -> None:
-        waiting, self._finished[:] = list(self._finished), []
+        waiting, self._answered[:] = list(self._answered), []
         for request in waiting:
             try:
                 if len(self._entries) >= MAX_ENTRIES:
@@ -54,11 +63,11 @@ class NetworkRecorder:
     def _entry(self, request: Any) -> JsonDict:
         response = request.response()
         if response is None:
-            raise LookupError("a finished request without a response")
+            raise LookupError("an answered request without a response")
         sent, received = request.headers_array(), response.headers_array()
         media = _header(received, "content-type")
         body = ""
-        if self._keep_bodies and "application/json" in media:
+        if request in self._complete and "application/json" in media:  # reading any other could wait for ever
             body = response.body()[:MAX_BODY_BYTES].decode("utf-8", errors="replace")
         details: JsonDict = {"method": request.method, "url": request.url, "headers": sent}
         posted = request.post_data_buffer
