@@ -49,6 +49,7 @@ class NotReadyError(HarnessError):
 class RolloutError(HarnessError):
     """An episode broke at `boundary`. `kind` is a short word for counting."""
 
+    exit_code = EXIT_INFRA_ERRORS
     boundary: Boundary = "harness"
     default_kind = "harness_error"
 

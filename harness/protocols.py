@@ -127,7 +127,7 @@ class Benchmark(Protocol):
         """Environment variables a worker of this instance set must have before anything is imported."""
 
     def instances(self) -> int:
-        """How many site instance sets exist: the bound on parallelism; 0 = unbounded (no shared state)."""
+        """How many site instance sets exist, one episode at a time each; 0 = no shared state, any number at once."""
 
 
 @runtime_checkable
@@ -136,6 +136,19 @@ class Filtered(Protocol):
 
     def exclusions(self) -> Sequence[Exclusion]:
         """Tasks not in `tasks()` because a filter took them out; one per task and rule."""
+
+
+@runtime_checkable
+class SiteSets(Protocol):
+    """A Benchmark on sites whose state tasks change: `instances()` complete copies of them."""
+
+    def unrunnable(self, task: Task, instance: int) -> str:
+        """Why `task` cannot run on this instance set (a site that is not configured); empty if it can."""
+
+    def can_reset(self, instance: int) -> bool: ...
+
+    def reset(self, instance: int) -> None:
+        """Set the instance back to its first state and wait until it is ready. Raises SiteError."""
 
 
 class Judge(Protocol):

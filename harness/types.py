@@ -82,8 +82,10 @@ class Exclusion(Record):
 
     task_id: str
     rule: str
-    rule_version: str
-    reason: str
+    rule_version: str = ""
+    reason: str = ""
+    site: str = ""
+    """`Task.site`, for the per-site table; empty where only the id is known."""
 
 
 class EpisodeSpec(Record):
@@ -380,6 +382,8 @@ class Check(Record):
     status: Literal["ok", "warning", "missing"]
     detail: str
     fix: str = ""
+    site: str = ""
+    """The site it is about, if it is about one: only tasks on that site are affected."""
 
 
 def json_value(value: Any) -> JsonValue:

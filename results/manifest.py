@@ -16,19 +16,9 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
-from harness.types import JsonDict, Record
+from harness.types import Exclusion, JsonDict, Record
 
 MANIFEST_SCHEMA_VERSION = 1
-
-
-class ExcludedTask(Record):
-    """A task of the benchmark's selection that was not planned. `rule` is fixed before the run."""
-
-    task_id: str
-    rule: str
-    reason: str = ""
-    site: str = ""
-    """`Task.site`, for the per-site table."""
 
 
 class Environment(Record):
@@ -64,7 +54,7 @@ class RunManifest(Record):
     """Tasks planned; episodes planned = tasks x windows x repeats."""
     planned: int
     """Episodes planned: the denominator."""
-    excluded: tuple[ExcludedTask, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
     windows: tuple[str, ...] = ("A",)
     repeats: int = 1
     base_seed: int = 0

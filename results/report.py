@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from harness.types import Exclusion
 from results import aggregate as agg
 from results import sections
 from results.caveats import run_warnings
 from results.compare import BLOCKED_TWICE, WindowComparison, windows
 from results.intervals import Rate
-from results.manifest import Environment, ExcludedTask, RunManifest
+from results.manifest import Environment, RunManifest
 from results.outcomes import Outcome, group_by, outcomes_of
 from results.reader import RunReader
 from results.tables import Cell, Column, Report, Table, columns, facts, written
@@ -156,7 +157,7 @@ def results_table(
     return Table(name, title, (*cols, *(column for column, _ in extra)), tuple(rows), tuple(notes), total=len(groups) > 1)
 
 
-def sites(outcomes: Sequence[Outcome], excluded: Sequence[ExcludedTask] = ()) -> Table:
+def sites(outcomes: Sequence[Outcome], excluded: Sequence[Exclusion] = ()) -> Table:
     """The main table, with how to read it, and with the tasks that were left out before the run."""
     whole = agg.rate_of_planned(outcomes)
     deff = f", design effect {whole.design_effect:.2f}" if whole.design_effect is not None else ""

@@ -25,12 +25,13 @@ def print_plan(console: Console, prepared: Prepared) -> None:
     workers = min(prepared.workers, bound)
     sites = Counter(spec.task.site for spec in plan)
     needs = Counter(need for spec in plan for need in spec.task.evaluator.needs)
+    machine = prepared.manifest.environments[-1]
     seconds, basis = _estimate(prepared)
     lines = [
         f"{prepared.config.run.benchmark}: {len(prepared.tasks)} tasks, {len(plan)} episodes",
         f"task set    {prepared.manifest.task_set_hash[:16]}",
         f"policy      {prepared.config.policy.name}",
-        f"browser     {prepared.manifest.environments[-1].browser}",
+        f"browser     {machine.browser} {machine.browser_version}",
         f"sites       {', '.join(f'{site} {count}' for site, count in sorted(sites.items()))}",
         f"scoring     {', '.join(f'{need} {count}' for need, count in sorted(needs.items())) or 'nothing beyond the page'}",
         f"excluded    {len(prepared.manifest.excluded)} tasks",

@@ -1,4 +1,4 @@
-"""From a request to a run that can start: config, benchmark, tasks, plan, manifest, directory, workers."""
+"""From a request to a run that can start: config, benchmark, tasks, plan, manifest, directory, number of workers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from harness import messages
+import harness
 from harness.assembly import make_benchmark, max_steps
 from harness.benchmarks.tasksets import task_set_hash
 from harness.cli.run import parse_workers
@@ -21,20 +23,17 @@ from harness.cli.selection import select
 from harness.config import RunConfig, build_config, merge, read_config
 from harness.envs.chromium import find_chromium
 from harness.errors import NotReadyError, UsageError
-from harness.executors.local import LocalWorker
 from harness.policies import load_policy_config, make_policy
-from harness.protocols import Benchmark, Filtered
-from harness.runner import Runner, RunState, Schedule, make_plan
-from harness.runner.state import Display
-from harness.types import EpisodeSpec, Task
+from harness.protocols import Benchmark, Filtered, SiteSets
+from harness.runner import make_plan
+from harness.types import EpisodeSpec, Exclusion, Task
 from results.environment import collect_environment
-from results.manifest import ExcludedTask, RunManifest
+from results.manifest import RunManifest
 from results.reader import RunReader
 from results.redact import Redactor
-from results.store import RETRY_ERRORS, RunStore
+from results.store import RunStore
 
 RUNS = Path("runs")
-WORKER_MODULE = "harness.worker"
 WORKER_GIB = 0.6
 """Memory to reserve per worker when choosing how many: the measured 0.3 GiB (docs/performance.md) and room for heavy pages."""
 
@@ -62,61 +61,20 @@ class Prepared:
     directory: Path
     workers: int
 
-    def open_store(self) -> RunStore:
-        return RunStore.start(self.directory, self.manifest, self.plan, Redactor.from_config(self.manifest.config))
-
-    def runner(self, store: RunStore, display: Display, *, retry_errors: bool) -> Runner:
-        """The runner of what is left. The stored plan wins over today's: tasks were resolved when the run was made."""
-        plan = store.plan()
-        finished = store.finished(RETRY_ERRORS if retry_errors else ())
-        attempts = {spec.key: store.next_attempt(spec).attempt for spec in plan if spec.key not in finished}
-        instances = self.benchmark.instances()
-        schedule = Schedule(
-            plan,
-            limits=self.config.limits,
-            finished=finished,
-            attempts=attempts,
-            ordered=instances > 0,
-            exclusive=instances > 0 and not self.shares_instances,
-        )
-        seats: list[int | None] = [number % instances if instances else None for number in range(self.workers)]
-        return Runner(
-            run_id=store.manifest.run_id,
-            schedule=schedule,
-            limits=self.config.limits,
-            recorder=store,
-            spawn=self._spawn,
-            setup=messages.Setup(self.config.model_dump(mode="json")),
-            seats=seats,
-            state=RunState(total=len(plan), done_before=len(plan) - len(schedule)),
-            display=display,
-        )
+    @cached_property
+    def redactor(self) -> Redactor:
+        return Redactor.from_config(self.manifest.config)
 
     @property
     def shares_instances(self) -> bool:
         return self.config.webarena.share_instances
 
-    def headline(self, runner: Runner) -> str:
-        """One line: what runs, how much of it is left."""
-        left = runner.state.total - runner.state.done
-        resumed = f", {runner.state.done} done before" if runner.state.done else ""
-        browser = self.manifest.environments[-1].browser
-        return (
-            f"{self.config.run.benchmark}: {len(self.tasks)} tasks, {left} episodes to play{resumed}, "
-            f"policy {self.config.policy.name}, workers: {self.workers}, {browser}"
-        )
+    def open_store(self) -> RunStore:
+        return RunStore.start(self.directory, self.manifest, self.plan, self.redactor)
 
     def infra_errors(self) -> int:
         """Planned episodes that ended in an error."""
         return sum(row.status == "error" for row in RunReader.open(self.directory).latest().values())
-
-    def _spawn(self, number: int, instance: int) -> LocalWorker:
-        return LocalWorker(
-            f"worker-{number}",
-            WORKER_MODULE,
-            environment=self.benchmark.worker_environment(instance),
-            log=self.directory / "logs" / f"worker-{number}.log",
-        )
 
 
 def prepare(request: Request) -> Prepared:
@@ -125,10 +83,9 @@ def prepare(request: Request) -> Prepared:
     directory = request.run_dir or RUNS / default_name(config)
     config = _with_stored_defaults(config, directory)
     benchmark = make_benchmark(config)
-    for check in benchmark.checks():
-        if check.status == "missing":
-            raise NotReadyError(f"{check.name}: {check.detail}", fix=check.fix or f"harness doctor {config.run.benchmark}")
-    tasks = tuple(select(benchmark.tasks(), config.run.tasks, config.run.sites))
+    selected = select(benchmark.tasks(), config.run.tasks, config.run.sites)
+    tasks, unrunnable = _runnable(selected, benchmark)
+    _require_ready(benchmark, tasks)
     plan = make_plan(
         tasks,
         windows=(config.run.window,),
@@ -144,10 +101,36 @@ def prepare(request: Request) -> Prepared:
         benchmark=benchmark,
         tasks=tasks,
         plan=plan,
-        manifest=_manifest(config, benchmark, tasks, plan, directory),
+        manifest=_manifest(config, benchmark, tasks, plan, directory, unrunnable),
         directory=directory,
         workers=_worker_count(request.workers, benchmark, config, len(plan)),
     )
+
+
+def _runnable(tasks: list[Task], benchmark: Benchmark) -> tuple[tuple[Task, ...], list[Exclusion]]:
+    """Tasks that every site instance can run, and the others as exclusions: a missing site is not a failed agent."""
+    if not isinstance(benchmark, SiteSets):
+        return tuple(tasks), []
+    runnable, excluded = [], []
+    for task in tasks:
+        reasons = [reason for i in range(benchmark.instances()) if (reason := benchmark.unrunnable(task, i))]
+        if reasons:
+            excluded.append(Exclusion(task_id=task.task_id, rule="site-not-configured", reason=reasons[0], site=task.site))
+        else:
+            runnable.append(task)
+    if not runnable:
+        raise NotReadyError(
+            f"none of the {len(tasks)} tasks can run: {excluded[0].reason}", fix=f"harness doctor {benchmark.name}"
+        )
+    return tuple(runnable), excluded
+
+
+def _require_ready(benchmark: Benchmark, tasks: Sequence[Task]) -> None:
+    """Raises NotReadyError for the first thing missing that these tasks need."""
+    sites = {site for task in tasks for site in task.sites}
+    for check in benchmark.checks():
+        if check.status == "missing" and (not check.site or check.site in sites):
+            raise NotReadyError(f"{check.name}: {check.detail}", fix=check.fix or f"harness doctor {benchmark.name}")
 
 
 def _config(request: Request) -> RunConfig:
@@ -176,10 +159,15 @@ def _with_stored_defaults(config: RunConfig, directory: Path) -> RunConfig:
 
 
 def _manifest(
-    config: RunConfig, benchmark: Benchmark, tasks: tuple[Task, ...], plan: tuple[EpisodeSpec, ...], directory: Path
+    config: RunConfig,
+    benchmark: Benchmark,
+    tasks: tuple[Task, ...],
+    plan: tuple[EpisodeSpec, ...],
+    directory: Path,
+    unrunnable: list[Exclusion],
 ) -> RunManifest:
     chromium = find_chromium(config.browser.executable_path)
-    exclusions = benchmark.exclusions() if isinstance(benchmark, Filtered) else ()
+    filtered = benchmark.exclusions() if isinstance(benchmark, Filtered) else ()
     data = config.model_dump(mode="json")
     limits = {**data["limits"], "max_steps": max_steps(config)}
     return RunManifest(
@@ -190,11 +178,12 @@ def _manifest(
         task_set_hash=task_set_hash(tasks),
         tasks=len(tasks),
         planned=len(plan),
-        excluded=tuple(ExcludedTask(task_id=e.task_id, rule=e.rule, reason=e.reason) for e in exclusions),
+        excluded=(*filtered, *unrunnable),
         windows=(config.run.window,),
         repeats=config.run.repeats,
         base_seed=config.run.base_seed,
         policy=config.policy.name,
+        policy_version=config.policy.llm.endpoint.model if config.policy.llm else harness.__version__,
         judge_prompt_hash=str(getattr(benchmark, "judge_prompt_hash", "")),
         judge=f"{config.judge.model} at {config.judge.base_url}" if config.judge else "",
         viewport=(config.browser.viewport_width, config.browser.viewport_height),
@@ -203,7 +192,7 @@ def _manifest(
         timezone=config.browser.timezone_id,
         instances=benchmark.instances(),
         parallel_on_one_instance=config.webarena.share_instances,
-        environments=(collect_environment(browser=chromium.name, browser_version=chromium.version),),
+        environments=(collect_environment(browser=Path(chromium.path).name, browser_version=chromium.version),),
     )
 
 

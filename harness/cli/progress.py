@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.prepare import Prepared
 from harness.runner import RunState
 from harness.types import Episode
 from results.intervals import wilson
@@ -50,6 +51,17 @@ class ProgressDisplay:
         if self._live is None and (now - self._last_line >= PLAIN_EVERY_SECONDS or state.done == state.total):
             self._last_line = now
             self._console.print(f"{state.done}/{state.total}  {summary_line(state)}", markup=False, highlight=False)
+
+
+def headline(prepared: Prepared, state: RunState) -> str:
+    """What runs, how much of it is left, and where it lies."""
+    machine = prepared.manifest.environments[-1]
+    resumed = f", {state.done} done before" if state.done else ""
+    return (
+        f"{prepared.config.run.benchmark}: {len(prepared.tasks)} tasks, {state.total - state.done} episodes to play{resumed}, "
+        f"policy {prepared.config.policy.name}, workers: {prepared.workers}, {machine.browser} {machine.browser_version}\n"
+        f"{prepared.directory}"
+    )
 
 
 def summary_line(state: RunState) -> str:

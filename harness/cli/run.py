@@ -46,6 +46,10 @@ def run(
     score_every_step: Annotated[
         bool, typer.Option("--score-every-step", help="WebArena: score after each step, as BrowserGym does (for parity).")
     ] = False,
+    reset: Annotated[
+        bool,
+        typer.Option("--reset/--no-reset", help="WebArena: reset the sites before each pass, where a reset server is known."),
+    ] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan (tasks, order, time, cost) and stop.")] = False,
 ) -> None:
     """Run a policy on a benchmark in a real Chromium. The same command again resumes where it stopped.
@@ -69,7 +73,7 @@ def run(
         print_plan(console, prepared)
         return
     with prepared.open_store() as store:
-        summary = _play(console, prepared, store, retry)
+        summary = _play(console, prepared, store, retry is Retry.errors, reset)
     _finish(console, prepared, summary)
 
 
@@ -78,28 +82,28 @@ def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, "", (), False)}
 
 
-def _play(console: Console, prepared: Prepared, store: RunStore, retry: Retry) -> RunSummary:
-    from harness.cli.progress import ProgressDisplay
+def _play(console: Console, prepared: Prepared, store: RunStore, retry_errors: bool, reset: bool) -> RunSummary:
+    from harness.cli.launch import launch
+    from harness.cli.progress import ProgressDisplay, headline
 
-    with ProgressDisplay(console) as display:
-        runner = prepared.runner(store, display, retry_errors=retry is Retry.errors)
-        console.print(f"{prepared.headline(runner)}\n{prepared.directory}", markup=False, highlight=False, soft_wrap=True)
-        with _stop_on_signals(runner):
-            return runner.run()
+    with (
+        ProgressDisplay(console) as display,
+        launch(prepared, store, display, retry_errors=retry_errors, reset=reset) as runner,
+        _stop_on_signals(runner),
+    ):
+        console.print(headline(prepared, runner.state), markup=False, highlight=False, soft_wrap=True)
+        return runner.run()
 
 
 @contextmanager
 def _stop_on_signals(runner: Runner) -> Iterator[None]:
     """Ctrl-C: finish what is in hand, a second one: drop it. SIGTERM: drop it. What was finished is stored either way."""
-    presses = 0
 
     def on_interrupt(_signal: int, _frame: object) -> None:
-        nonlocal presses
-        presses += 1
-        if presses == 1:
-            runner.request_stop()
-        else:
+        if runner.state.stopping:
             runner.request_stop(grace_seconds=0)
+        else:
+            runner.request_stop()
 
     def on_terminate(_signal: int, _frame: object) -> None:
         runner.request_stop(grace_seconds=0)

@@ -82,7 +82,8 @@ class _Seat:
 class Runner:
     """`spawn(seat number, instance)` starts a worker; `setup` is its first message.
 
-    `reset_epoch(instance)` tells how often an instance has been reset. `request_stop` may be called from a signal handler.
+    `reset_sites` is called before each pass (window, repeat), when nothing runs; `reset_epoch` and `first_finish_index` go on
+    from what is stored. `request_stop` may be called from a signal handler.
     """
 
     def __init__(
@@ -97,7 +98,9 @@ class Runner:
         seats: list[int | None],
         state: RunState,
         display: Display | None = None,
-        reset_epoch: Callable[[int], int] = lambda _instance: 0,
+        reset_sites: Callable[[], None] | None = None,
+        reset_epoch: int = 0,
+        first_finish_index: int = 0,
     ) -> None:
         self._run_id = run_id
         self._schedule = schedule
@@ -108,7 +111,10 @@ class Runner:
         self._seats = [_Seat(number, instance) for number, instance in enumerate(seats)]
         self.state = state
         self._display = display or NoDisplay()
-        self._reset_epoch = reset_epoch
+        self._reset_sites = reset_sites
+        self._epoch = reset_epoch
+        self._pass: tuple[str, int] | None = None
+        self._finish_index = first_finish_index
         self._stop_at: float | None = None
         self.versions: dict[str, str] = {}
 
@@ -172,6 +178,10 @@ class Runner:
 
     def _begin(self, seat: _Seat, spec: EpisodeSpec) -> None:
         assert seat.worker is not None
+        if self._reset_sites and self._pass != (spec.window, spec.repeat):
+            self._pass = (spec.window, spec.repeat)
+            self._reset_sites()
+            self._epoch += 1
         now = time.monotonic()
         seat.job = _Job(spec, now, _utc_now(), now + self._limits.episode_seconds, goal=spec.task.goal)
         seat.deadline = min(now + self._limits.reset_seconds, seat.job.deadline)
@@ -266,9 +276,10 @@ class Runner:
             started_at=job.began_at,
             wall_seconds=time.monotonic() - job.began,
             worker=seat.worker.name,
-            reset_epoch=self._reset_epoch(job.spec.instance),
-            finish_index=self.state.done + self.state.retried,
+            reset_epoch=self._epoch,
+            finish_index=self._finish_index,
         )
+        self._finish_index += 1
         self._recorder.record(episode, screenshots_of(trajectory))
         retried = self._schedule.finish(job.spec, verdict)
         self.state.book(episode, retried=retried)

@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from harness.errors import UsageError
-from harness.types import Action, ActionError, Score
+from harness.types import Action, ActionError, Exclusion, Score
 from results.intervals import Interval
-from results.manifest import Environment, ExcludedTask
+from results.manifest import Environment
 from results.pair_report import pair_report
 from results.reader import EPISODE, EPISODES, RunReader
 from results.render import Format, render
@@ -54,7 +54,7 @@ def webarena(tmp_path: Path) -> RunReader:
         judge="gpt-x",
         judge_prompt_hash="0123456789abcdef",
         config={"limits": {"max_steps": 30}},
-        excluded=(ExcludedTask(task_id="99", rule="known broken", reason="407", site="map"),),
+        excluded=(Exclusion(task_id="99", rule="known broken", reason="407", site="map"),),
         environments=(Environment(python="3.11.7", commit="a" * 40, dirty=True, cpu="CPU", cores=2, ram_gib=8),),
     )
     errata = {"other_scores": (Score(profile="errata", version="1", status="success"),)}
@@ -138,7 +138,7 @@ def test_miniwob_shows_threshold_beside_raw_reward(tmp_path: Path) -> None:
 def hostile(tmp_path: Path) -> Report:
     """A run whose every free text is hostile."""
     specs = plan([task("a", template=HOSTILE, site=HOSTILE), task("b", template="2", site="=cmd()")])
-    header = manifest(specs, policy=HOSTILE, excluded=(ExcludedTask(task_id=HOSTILE, rule=HOSTILE, reason=HOSTILE),))
+    header = manifest(specs, policy=HOSTILE, excluded=(Exclusion(task_id=HOSTILE, rule=HOSTILE, reason=HOSTILE),))
     with RunStore.create(tmp_path / "r", header, specs) as store:
         store.record(
             episode(

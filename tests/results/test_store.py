@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError, NotReadyError, UsageError
-from harness.types import Observation, Trajectory, Usage
+from harness.types import Exclusion, Observation, Trajectory, Usage
 from results.index import EpisodeRow
-from results.manifest import Environment, ExcludedTask
+from results.manifest import Environment
 from results.reader import EPISODE, EPISODES, INDEX, LOCK, MANIFEST, RunReader, find_run
 from results.store import RETRY_ERRORS, RunStore
 from tests.results.factory import PNG, episode, make_run, manifest, plan, step, task, usage
@@ -28,7 +28,7 @@ def run_dir(tmp_path: Path) -> Path:
 
 def test_what_goes_in_comes_out(run_dir: Path) -> None:
     specs = plan([task("a", template="7"), task("b", unachievable=True)])
-    header = manifest(specs, excluded=(ExcludedTask(task_id="c", rule="impossible", reason="closed"),))
+    header = manifest(specs, excluded=(Exclusion(task_id="c", rule="impossible", reason="closed"),))
     stored = episode(specs[0], steps=[step(0, usage=usage()), step(1)])
     with RunStore.create(run_dir, header, specs) as store:
         store.record(stored, {"step-000.png": PNG})
