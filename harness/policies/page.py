@@ -136,3 +136,14 @@ def _element(tree: Tree, index: int) -> Element:
 def normal(text: str) -> str:
     """Case, spacing and punctuation at the ends do not matter when names are compared."""
     return re.sub(r"\s+", " ", text).strip().strip(".,:;!").casefold().strip()
+
+
+def whole_number(text: str) -> int | None:
+    """The integer that `text` is; None if it is anything else. Up to nine digits: longer ones are no numbers to us."""
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text.strip()) else None
+
+
+def dollars(text: str) -> float | None:
+    """The first amount like `$1,450` or `$54.30` in `text`."""
+    match = re.search(r"\$\s*(\d{1,3}(?:,\d{3})+|\d{1,9})(\.\d{1,9})?(?![\d.]*\d)", text)
+    return float(match[1].replace(",", "") + (match[2] or "")) if match else None

@@ -183,6 +183,11 @@ GOALS = st.text(max_size=60) | st.sampled_from(
         "Guess the number between 9-0",
         "Drag ( up by zero",
         "Find the 0th word in the paragraph",
+        "Mark the numbers as odd or even",
+        "Sort the numbers in increasing order",
+        "Buy the ticket with the cheapest cost",
+        "Buy RED stock when the price is less than $1.2.3",
+        "Select " + "9" * 5000 + " with the slider",
     ]
 )
 LINES = st.lists(
@@ -194,6 +199,11 @@ LINES = st.lists(
             "\tStaticText '1 / 0 = 5'",
             "\tStaticText 'x / x = 5'",
             "\tStaticText '²'",
+            "\tStaticText '--5'",
+            "\tStaticText '$1.2.3'",
+            "\tStaticText '" + "9" * 5000 + "'",
+            "\t[7] button 'Odd'",
+            "\t[8] button 'Buy'",
             "\t[2] checkbox '', checked='mixed'",
             "\t\t[3] button 'Generate'",
             "\t[4] Date ''",

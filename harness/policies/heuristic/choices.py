@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.actions import make_action
 from harness.policies.heuristic.situation import Situation, click
-from harness.policies.page import Element, normal
+from harness.policies.page import Element, normal, whole_number
 from harness.types import Action
 
 _TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio")
@@ -56,9 +56,10 @@ def mark_odd_or_even(s: Situation) -> Action | None:
         return None
     buttons = s.page.role("button")
     for text in s.page.texts():
-        if not text.name.lstrip("-").isdigit():
+        number = whole_number(text.name)
+        if number is None:
             continue
-        word = "even" if int(text.name) % 2 == 0 else "odd"
+        word = "even" if number % 2 == 0 else "odd"
         beside = [b for b in buttons if normal(b.name) == word]
         nearest = min(beside, key=lambda b: abs(b.index - text.index), default=None)
         if nearest and not s.clicked(nearest):

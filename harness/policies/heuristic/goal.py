@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _QUOTES = re.compile(r"[\"“]([^\"“”]*)[\"”]|(?<!\w)'([^']+)'(?!\w)")
-_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"\b(\d{1,3})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _ORDINAL_WORDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _LIST_END = r"(?:,? and (?:then )?(?:click|press|hit|submit)\b|,? then\b|,? from the\b|\.\s*$|$)"
 _LIST = re.compile(rf"\b(?:select|choose|check|pick)\s+(.+?){_LIST_END}", re.IGNORECASE)
@@ -69,7 +69,7 @@ class Goal:
 
     def ordinal_of(self, *nouns: str) -> int | None:
         """The ordinal right before one of these nouns (`the 3rd checkbox` → 3)."""
-        match = re.search(rf"\b(\d+)(?:st|nd|rd|th)\s+(?:\w+\s+)?(?:{'|'.join(nouns)})\b", self.text, re.IGNORECASE)
+        match = re.search(rf"\b(\d{{1,3}})(?:st|nd|rd|th)\s+(?:\w+\s+)?(?:{'|'.join(nouns)})\b", self.text, re.IGNORECASE)
         return int(match[1]) if match else None
 
     @cached_property

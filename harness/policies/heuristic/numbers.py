@@ -8,13 +8,13 @@ import re
 from harness.policies.heuristic.clicks import submit
 from harness.policies.heuristic.fields import first_unwritten
 from harness.policies.heuristic.situation import Situation, click, fill, press_key, wait
-from harness.policies.page import Element, Page, normal
+from harness.policies.page import Element, Page, dollars, normal, whole_number
 from harness.types import Action
 
 _OPERATORS = {
     "+": operator.add, "-": operator.sub, "x": operator.mul, "*": operator.mul, "×": operator.mul, "/": operator.floordiv,
 }  # fmt: skip
-_EQUATION = re.compile(r"(-?\d+|x)\s*([+\-x*×/])\s*(-?\d+|x)\s*=\s*(-?\d+)?")
+_EQUATION = re.compile(r"(-?\d{1,9}|x)\s*([+\-x*×/])\s*(-?\d{1,9}|x)\s*=\s*(-?\d{1,9})?")
 _FEW_STEPS = 2
 """Slider steps that are not worth a whole page."""
 _SEARCHED = range(-1000, 1001)
@@ -38,19 +38,19 @@ def generate_until(s: Situation) -> Action | None:
     button = next((b for b in s.page.role("button") if s.goal.says(b.name) and normal(b.name) == "generate"), None)
     if button is None:
         return None
-    number = next((int(t.name) for t in s.page.texts() if re.fullmatch(r"-?\d+", t.name)), None)
+    number = next(iter(_shown_numbers(s.page)), None)
     return click(button) if number is None or not _fits(s, number) else submit(s)
 
 
 def guess(s: Situation) -> Action | None:
     """`Guess the number between 0-9`: halve the interval by the page's "higher" and "lower"."""
-    bounds = re.search(r"(\d+)\s*(?:-|and|to)\s*(\d+)", s.goal.text)
+    bounds = re.search(r"(\d{1,9})\s*(?:-|and|to)\s*(\d{1,9})", s.goal.text)
     fields = s.page.fields()
     if not s.goal.says("guess") or bounds is None or not fields:
         return None
     low, high = int(bounds[1]), int(bounds[2])
     for page in (*s.pages, s.page):
-        hint = re.search(r"\b(higher|lower|greater|less)\b\D*(\d+)", page.all_text)
+        hint = re.search(r"\b(higher|lower|greater|less)\b\D*(\d{1,9})", page.all_text)
         if hint and hint[1] in ("higher", "greater"):
             low = max(low, int(hint[2]) + 1)
         elif hint:
@@ -64,7 +64,7 @@ def guess(s: Situation) -> Action | None:
 
 def set_spinner(s: Situation) -> Action | None:
     """`Select 8 with the spinner`."""
-    number = re.search(r"-?\d+", s.goal.text)
+    number = re.search(r"-?\d{1,9}", s.goal.text)
     spinners = s.page.role("spinbutton")
     if not s.goal.says("spinner") or number is None or not spinners:
         return None
@@ -103,22 +103,22 @@ def _slider_key(s: Situation, place: int, distance: int) -> str:
 
 
 def _shown_numbers(page: Page) -> list[int]:
-    return [int(t.name) for t in page.texts() if re.fullmatch(r"-?\d+", t.name)]
+    return [number for t in page.texts() if (number := whole_number(t.name)) is not None]
 
 
 def _slider_values(goal: str) -> list[int]:
-    match = re.search(r"select (-?\d+) with the slider|sliders to the combination \[([-\d, ]+)\]", goal, re.IGNORECASE)
-    return [int(number) for number in re.findall(r"-?\d+", match[1] or match[2])] if match else []
+    match = re.search(r"select (-?\d{1,9}) with the slider|sliders to the combination \[([-\d, ]+)\]", goal, re.IGNORECASE)
+    return [int(number) for number in re.findall(r"-?\d{1,9}", match[1] or match[2])] if match else []
 
 
 def buy_below(s: Situation) -> Action | None:
     """`Buy FLW stock when the price is less than $54.30`: wait for the price."""
-    limit = re.search(r"price is less than \$?([\d.]+\d)", s.goal.text)
+    limit = dollars(s.goal.text) if s.goal.says("price is less than") else None
     button = next((b for b in s.page.role("button") if normal(b.name) == "buy"), None)
     if limit is None or button is None:
         return None
-    prices = [float(m[1]) for t in s.page.texts() if (m := re.fullmatch(r"\$\s*([\d.]*\d)", t.name))]
-    return click(button) if prices and prices[0] < float(limit[1]) else wait()
+    prices = [price for t in s.page.texts() if (price := dollars(t.name)) is not None]
+    return click(button) if prices and prices[0] < limit else wait()
 
 
 def pick_extreme(s: Situation) -> Action | None:
@@ -160,7 +160,7 @@ def _answer(match: re.Match[str]) -> int | None:
 
 
 def _fits(s: Situation, number: int) -> bool:
-    bound = re.search(r"\b(less|smaller|lower|greater|larger|higher|more) than (-?\d+)", s.goal.text)
+    bound = re.search(r"\b(less|smaller|lower|greater|larger|higher|more) than (-?\d{1,9})", s.goal.text)
     if bound:
         below = bound[1] in ("less", "smaller", "lower")
         return number < int(bound[2]) if below else number > int(bound[2])
@@ -172,14 +172,14 @@ def _fits(s: Situation, number: int) -> bool:
 
 
 def _price(button: Element) -> float:
-    match = re.search(r"\$\s*([\d,.]*\d)", button.name)
-    return float(match[1].replace(",", "")) if match else float("inf")
+    price = dollars(button.name)
+    return float("inf") if price is None else price
 
 
 def _duration_before(s: Situation, button: Element) -> float:
     """Minutes of the last duration that stands before the button."""
     for text in reversed(s.page.elements[: button.index]):
-        match = re.fullmatch(r"(?:(\d+)h)?\s*(?:(\d+)m)?", text.name)
+        match = re.fullmatch(r"(?:(\d{1,5})h)?\s*(?:(\d{1,5})m)?", text.name)
         if match and match[0]:
             return int(match[1] or 0) * 60 + int(match[2] or 0)
     return float("inf")
