@@ -95,24 +95,32 @@ _BY_BOUNDARY: dict[Boundary, type[RolloutError]] = {
 
 @contextmanager
 def boundary(name: Boundary) -> Iterator[None]:
-    """Turn an unexpected exception into the `RolloutError` of this border; let our own errors pass as they are."""
+    """Turn an unexpected exception into the `RolloutError` of this border; let our own errors pass as they are.
+
+    SystemExit counts: a user's policy or a benchmark's scorer that calls `sys.exit` ends its episode, not the worker.
+    """
     try:
         yield
     except HarnessError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _BY_BOUNDARY[name](f"{type(error).__name__}: {first_line(error)}") from error
 
 
 def first_line(error: BaseException, limit: int = 300) -> str:
     """The first non-empty line of an exception's message, cut at `limit` characters."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in storable(str(error)).splitlines() if line.strip()]
     return (lines[0] if lines else "")[:limit]
+
+
+def storable(text: str) -> str:
+    """`text` with lone surrogates escaped: they exist in Python and cannot be written as UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def error_info(error: BaseException) -> ErrorInfo:
     """The storable form of an exception. Tracebacks are cut from the front: the end names the culprit."""
     where: Boundary = error.boundary if isinstance(error, RolloutError) else "harness"
     kind = error.kind if isinstance(error, RolloutError) else type(error).__name__
-    trace = "".join(traceback.format_exception(error))[-MAX_TRACEBACK_CHARS:]
+    trace = storable("".join(traceback.format_exception(error)))[-MAX_TRACEBACK_CHARS:]
     return ErrorInfo(boundary=where, kind=kind, message=first_line(error), traceback=trace)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from harness.actions import answer_of, bids_of
 from harness.axtree import describe, parse
-from harness.errors import RolloutError, boundary, error_info
+from harness.errors import HarnessError, PolicyError, boundary, error_info
 from harness.protocols import Env, Policy
 from harness.types import (
     Action,
@@ -22,6 +22,7 @@ from harness.types import (
     JsonDict,
     Observation,
     Phase,
+    PolicyOutput,
     Source,
     Start,
     Step,
@@ -62,15 +63,15 @@ def run_episode(
     source: Source = "real",
     listener: Listener | None = None,
 ) -> tuple[Trajectory, Verdict]:
-    """Play one task to its end and score it once. Never raises a RolloutError: it comes back as an `error` verdict.
+    """Play one task to its end and score it once. Never raises a HarnessError: it comes back as an `error` verdict.
 
-    An answer, the environment, a refusing site, or `max_steps` (counted in policy outputs) ends it. UsageError, NotReadyError
-    and KeyboardInterrupt propagate: they concern the run, not the episode.
+    An answer, the environment, a refusing site, or `max_steps` (counted in policy outputs) ends it. What nobody expected
+    (a mistake of ours, KeyboardInterrupt) propagates.
     """
     run = _Rollout(policy, env, spec, max_steps, source, listener or Silent())
     try:
         return run.play()
-    except RolloutError as error:
+    except HarnessError as error:  # also UsageError and NotReadyError: a task that cannot be made must not end the others' run
         return run.trajectory("error"), error_verdict(error_info(error))
 
 
@@ -105,7 +106,7 @@ class _Rollout:
             self.listener.phase("policy")
             started = time.perf_counter()
             with boundary("policy"):
-                output = self.policy.act(self.last)
+                output = _checked(self.policy.act(self.last))
             thought = time.perf_counter() - started
             output = output.model_copy(update={"action": with_target(output.action, self.last)})
             self.version = output.policy_version or self.version
@@ -146,6 +147,13 @@ class _Rollout:
             answer=self.answer,
             producers={"policy": f"{self.policy.name} {self.version}".strip()},
         )
+
+
+def _checked(output: object) -> PolicyOutput:
+    """A policy may be anyone's code: what it returns is looked at before it is used."""
+    if not isinstance(output, PolicyOutput):
+        raise PolicyError(f"act() returned a {type(output).__name__}, not a PolicyOutput", kind="bad_output")
+    return output
 
 
 def _why_terminated(action: Action) -> StopReason:

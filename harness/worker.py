@@ -64,10 +64,11 @@ def main(descriptor: int) -> None:
 
 def _play(connection: Connection, policy: Policy, env: BrowserEnv, spec: EpisodeSpec, steps: int) -> None:
     trajectory, verdict = run_episode(policy, env, spec, max_steps=steps, listener=_ToParent(connection))
+    # Told first: should the clean-up hang or crash, it must not change what this episode is labelled with.
+    connection.send(messages.Finished(trajectory.model_copy(update={"steps": ()}), verdict))
     if verdict.status == "error":
         with contextlib.suppress(RolloutError):  # the next reset reports it, if it lasts
             env.recover()
-    connection.send(messages.Finished(trajectory.model_copy(update={"steps": ()}), verdict))
 
 
 if __name__ == "__main__":

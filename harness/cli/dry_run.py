@@ -21,7 +21,8 @@ SHOWN_TASKS = 12
 
 def print_plan(console: Console, prepared: Prepared) -> None:
     """Counts, order, bound on parallelism, estimates. Nothing is written and no browser starts."""
-    plan, bound = prepared.plan, parallelism_bound(prepared.plan)
+    plan = prepared.plan
+    bound = parallelism_bound(plan, ordered=prepared.benchmark.instances() > 0)
     workers = min(prepared.workers, bound)
     sites = Counter(spec.task.site for spec in plan)
     needs = Counter(need for spec in plan for need in spec.task.evaluator.needs)

@@ -12,6 +12,7 @@ import ctypes
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -22,7 +23,8 @@ from typing import Any
 import psutil
 
 _PR_SET_PDEATHSIG = 1
-LOG_TAIL_CHARS = 1500
+LOG_TAIL_BYTES = 1500
+MESSAGE_SECONDS = 10
 
 
 class LocalWorker:
@@ -31,8 +33,11 @@ class LocalWorker:
     def __init__(self, name: str, module: str, *, environment: Mapping[str, str], log: Path) -> None:
         self.name = name
         self._log = log
-        ours, theirs = socket.socketpair()
         log.parent.mkdir(parents=True, exist_ok=True)
+        self._log_start = log.stat().st_size if log.exists() else 0
+        ours, theirs = socket.socketpair()
+        # A worker frozen in the middle of a message must not freeze the parent: recv then raises BlockingIOError.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", MESSAGE_SECONDS, 0))
         with theirs, log.open("ab") as output:
             self._process = subprocess.Popen(
                 # -P: the working directory must not shadow modules of ours
@@ -78,13 +83,22 @@ class LocalWorker:
         self.kill()
 
     def post_mortem(self) -> str:
-        """How it died, and the end of its log: what a person needs to see of a crash."""
-        code = self._process.poll()
-        how = "still running" if code is None else (f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}")
-        with contextlib.suppress(OSError):
-            tail = self._log.read_text(encoding="utf-8", errors="replace")[-LOG_TAIL_CHARS:].strip()
+        """How it died, and the last line of its log: what a person needs to see of a crash."""
+        how = _exit(self._process.poll())
+        with contextlib.suppress(OSError), self._log.open("rb") as log:
+            log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))  # not what an earlier worker wrote
+            tail = log.read().decode("utf-8", errors="replace").strip()
             return f"{how}; {tail.splitlines()[-1]}" if tail else how
         return how
+
+
+def _exit(code: int | None) -> str:
+    if code is None:
+        return "still running"
+    if code >= 0:
+        return f"exit code {code}"
+    known = {number.value: number.name for number in signal.Signals}
+    return f"signal {known.get(-code, -code)}"
 
 
 def connect_to_parent(descriptor: int) -> Connection:

@@ -24,10 +24,26 @@ from harness.protocols import Recorder
 from harness.rollout import error_verdict
 from harness.runner.schedule import Schedule
 from harness.runner.state import Current, Display, NoDisplay, RunState
-from harness.types import Episode, EpisodeSpec, ErrorInfo, Observation, Phase, Start, Step, StopReason, Trajectory, Verdict
+from harness.types import (
+    Boundary,
+    Episode,
+    EpisodeSpec,
+    ErrorInfo,
+    Observation,
+    Phase,
+    Start,
+    Step,
+    StopReason,
+    Trajectory,
+    Verdict,
+)
 
 TICK_SECONDS = 0.25
 STOP_GRACE_SECONDS = 5.0
+MAX_FAILED_STARTS = 3
+"""Workers in a row that may fail to start once one has been up; before that, the first failure ends the run."""
+CRASH_BOUNDARY: dict[Phase, Boundary] = {"reset": "env", "policy": "policy", "step": "env", "score": "evaluator"}
+"""What a worker was doing when it died."""
 
 
 class WorkerHandle(Protocol):
@@ -116,6 +132,8 @@ class Runner:
         self._pass: tuple[str, int] | None = None
         self._finish_index = first_finish_index
         self._stop_at: float | None = None
+        self._ever_ready = False
+        self._failed_starts = 0
         self.versions: dict[str, str] = {}
 
     def request_stop(self, grace_seconds: float = STOP_GRACE_SECONDS) -> None:
@@ -194,13 +212,14 @@ class Runner:
         assert seat.worker is not None
         try:
             message: messages.Message = seat.worker.connection.recv()
-        except (EOFError, OSError):
+        except Exception:  # noqa: BLE001  EOF, a broken socket, or bytes that are no message: the worker is of no use any more
             self._lost(seat)
             return
         job, now = seat.job, time.monotonic()
         match message:
             case messages.Ready(versions):
                 seat.ready, seat.deadline = True, float("inf")
+                self._ever_ready, self._failed_starts = True, 0
                 self.versions.update(versions)
             case messages.Refused(error, _code, fix):
                 raise NotReadyError(error.message, fix=fix)
@@ -220,14 +239,11 @@ class Runner:
     def _check_clocks(self) -> None:
         now = time.monotonic()
         for seat in self._seats:
-            if seat.worker is None or now < seat.deadline:
-                continue
+            if seat.worker is None or now < seat.deadline or seat.worker.connection.poll():
+                continue  # with news unread the worker is not silent: it is this process that was held up
             if seat.job is None:
-                died = seat.worker.post_mortem()
-                self._remove(seat)
-                raise NotReadyError(
-                    f"a worker did not start within {self._limits.startup_seconds:g} s ({died})", fix="harness doctor"
-                )
+                self._not_started(seat, f"a worker did not start within {self._limits.startup_seconds:g} s")
+                continue
             whole = now >= seat.job.deadline
             limit = self._limits.episode_seconds if whole else self._limits.of(seat.job.phase)
             name = "episode" if whole else seat.job.phase
@@ -239,14 +255,22 @@ class Runner:
         seat.worker.join(timeout=2)
         died = seat.worker.post_mortem()
         if seat.job is None and not seat.ready:
-            self._remove(seat)
-            raise NotReadyError(f"a worker died while starting ({died})", fix="harness doctor")
-        if seat.job is not None:
-            self._end_by_force(seat, "env", "worker_crash", f"the worker died: {died}", "error")
+            self._not_started(seat, "a worker died while starting")
+        elif seat.job is not None:
+            phase = seat.job.phase
+            self._end_by_force(seat, CRASH_BOUNDARY[phase], "worker_crash", f"the worker died in its {phase}: {died}", "error")
         else:
             self._remove(seat)
 
-    def _end_by_force(self, seat: _Seat, boundary: Any, kind: str, message: str, reason: StopReason) -> None:
+    def _not_started(self, seat: _Seat, what: str) -> None:
+        assert seat.worker is not None
+        died = seat.worker.post_mortem()
+        self._remove(seat)
+        self._failed_starts += 1
+        if not self._ever_ready or self._failed_starts >= MAX_FAILED_STARTS:
+            raise NotReadyError(f"{what} ({died})", fix="harness doctor; then the same command goes on")
+
+    def _end_by_force(self, seat: _Seat, boundary: Boundary, kind: str, message: str, reason: StopReason) -> None:
         assert seat.job is not None
         job = seat.job
         error = ErrorInfo(boundary=boundary, kind=kind, message=message)

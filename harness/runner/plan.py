@@ -69,19 +69,22 @@ def assign_instances(tasks: Sequence[Task], instances: int) -> dict[str, int]:
     return place
 
 
-def parallelism_bound(plan: Sequence[EpisodeSpec]) -> float:
-    """Episodes divided by the longest chain of dependencies on one instance in one pass: no number of workers beats it.
+def parallelism_bound(plan: Sequence[EpisodeSpec], *, ordered: bool) -> float:
+    """Most episodes that can run at once, on average over a run, if all take equally long: no number of workers beats it.
 
-    Without dependencies this is the number of episodes.
+    `ordered`: dependencies hold and one pass (window, repeat) ends before the next begins (harness.runner.schedule); the bound
+    is then the number of episodes over the longest chains of all passes. Otherwise all episodes may run at once.
     """
-    if not plan:
-        return 0.0
+    if not ordered:
+        return float(len(plan))
     depth: dict[tuple[str, int, str], int] = {}
+    longest: dict[tuple[str, int], int] = {}
     for spec in plan:  # plan order is dependency order
         here = (spec.window, spec.repeat)
         needs = [depth.get((*here, need), 0) for need in spec.task.depends_on]
         depth[(*here, spec.task.task_id)] = 1 + max(needs, default=0)
-    return len(plan) / max(depth.values())
+        longest[here] = max(longest.get(here, 0), depth[(*here, spec.task.task_id)])
+    return len(plan) / sum(longest.values()) if plan else 0.0
 
 
 def _components(tasks: Sequence[Task]) -> list[list[str]]:

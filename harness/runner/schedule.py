@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -33,19 +34,20 @@ class Schedule:
         self._limits = limits
         self._ordered = ordered
         self._exclusive = exclusive
-        self._finished = set(finished)
-        stored = attempts or {}
-        self._waiting = [
-            spec.model_copy(update={"attempt": stored.get(spec.key, 0)}) for spec in plan if spec.key not in self._finished
-        ]
-        self._planned = {spec.key for spec in plan}
-        self._first_attempt = {spec.key: spec.attempt for spec in self._waiting}
+        done, stored = set(finished), attempts or {}
+        left = [spec for spec in plan if spec.key not in done]
+        self._waiting = [spec.model_copy(update={"attempt": stored.get(spec.key, 0)}) for spec in sorted(left, key=_order)]
         self._running: dict[str, EpisodeSpec] = {}
+        self._place = {spec.key: spec.order_index for spec in left}
+        """Every unfinished key → its place in the plan."""
+        self._left_of_pass = Counter(_pass(spec) for spec in self._waiting)
+        """Unfinished episodes of each pass; passes in plan order."""
+        self._first_attempt = {spec.key: spec.attempt for spec in self._waiting}
         self._site_failures: Counter[str] = Counter()
 
     def __len__(self) -> int:
         """Episodes not finished: waiting or running."""
-        return len(self._waiting) + len(self._running)
+        return len(self._place)
 
     def next(self, instance: int | None = None) -> EpisodeSpec | None:
         """Take the next episode that may start now; `instance` restricts it to one site instance set."""
@@ -65,12 +67,11 @@ class Schedule:
             return True
         if self._exclusive and any(other.instance == spec.instance for other in self._running.values()):
             return False
-        here = (spec.window, spec.repeat)
-        unfinished = [*self._waiting, *self._running.values()]
-        if any((other.window, other.repeat) != here and other.order_index < spec.order_index for other in unfinished):
+        if _pass(spec) != next(iter(self._left_of_pass)):
             return False
-        needed = {f"{spec.task.benchmark}/{need}/{spec.window}/{spec.repeat}" for need in spec.task.depends_on}
-        return not any(other.key in needed for other in unfinished)
+        needed = (f"{spec.task.benchmark}/{need}/{spec.window}/{spec.repeat}" for need in spec.task.depends_on)
+        # Only what stands earlier in the plan is waited for: it is in dependency order, and a cycle must not stop the run.
+        return not any(self._place.get(key, spec.order_index) < spec.order_index for key in needed)
 
     def finish(self, spec: EpisodeSpec, verdict: Verdict) -> bool:
         """Book the end of a running episode. True if it is retried at once (it then waits again, with the next attempt)."""
@@ -80,15 +81,18 @@ class Schedule:
             self._site_failures[site] = self._site_failures[site] + 1 if error and error.boundary == "site" else 0
         tries = spec.attempt - self._first_attempt[spec.key]
         if error and (error.boundary in RETRIED_BOUNDARIES or error.kind in RETRIED_KINDS) and tries < self._limits.auto_retries:
-            self._waiting.insert(0, spec.model_copy(update={"attempt": spec.attempt + 1}))
+            insort(self._waiting, spec.model_copy(update={"attempt": spec.attempt + 1}), key=_order)
             return True
-        self._finished.add(spec.key)
+        del self._place[spec.key]
+        self._left_of_pass[_pass(spec)] -= 1
+        if not self._left_of_pass[_pass(spec)]:
+            del self._left_of_pass[_pass(spec)]
         return False
 
     def put_back(self, spec: EpisodeSpec) -> None:
         """An episode was interrupted without a result: it waits again, as the same attempt."""
         del self._running[spec.key]
-        self._waiting.insert(0, spec)
+        insort(self._waiting, spec, key=_order)
 
     def is_down(self, site: str) -> bool:
         return self._site_failures[site] >= self._limits.site_failures
@@ -100,3 +104,11 @@ class Schedule:
     @property
     def instances_waiting(self) -> set[int]:
         return {spec.instance for spec in self._waiting}
+
+
+def _order(spec: EpisodeSpec) -> int:
+    return spec.order_index
+
+
+def _pass(spec: EpisodeSpec) -> tuple[str, int]:
+    return spec.window, spec.repeat
