@@ -13,11 +13,17 @@ class Limits(Record):
     max_steps: int = Field(default=0, ge=0)
     """Policy outputs per episode; 0: the benchmark's own default."""
     startup_seconds: float = Field(default=60, gt=0)
+    """Until a new worker is ready."""
     reset_seconds: float = Field(default=90, gt=0)
+    """Opening a task: context, login, start page, first observation."""
     policy_seconds: float = Field(default=180, gt=0)
+    """One answer of the policy."""
     step_seconds: float = Field(default=45, gt=0)
+    """One action with its waiting and the next observation."""
     score_seconds: float = Field(default=180, gt=0)
+    """Scoring at the end, a model judge included."""
     episode_seconds: float = Field(default=900, gt=0)
+    """All of an episode."""
     auto_retries: int = Field(default=1, ge=0)
     """Further attempts at once for an episode that a browser, a site or a dying worker spoiled. Every attempt is kept."""
     site_failures: int = Field(default=3, ge=1)

@@ -36,6 +36,7 @@ class EndpointConfig(BaseModel):
     timeout_seconds: float = Field(default=120.0, gt=0.0)
     """Wall clock of one attempt, from connecting to the last byte."""
     connect_timeout_seconds: float = Field(default=10.0, gt=0.0)
+    """Until the server takes the connection."""
     max_retries: int = Field(default=5, ge=0, le=50)
     """Further attempts after a 429, a 5xx, a timeout or a lost connection."""
     retry_wait_seconds: float = Field(default=1.0, ge=0.0)
@@ -45,9 +46,11 @@ class EndpointConfig(BaseModel):
     max_response_bytes: int = Field(default=64 * MEBIBYTE, ge=1024)
     """A longer reply is refused. Token log-probabilities take about 100 bytes per token."""
     prompt_usd_per_million: float | None = Field(default=None, ge=0.0)
+    """Price of prompt tokens. Without both prices the cost is reported as unknown, never as 0."""
     cached_usd_per_million: float | None = Field(default=None, ge=0.0)
     """Price of prompt tokens read from the server's cache; None means the full prompt price."""
     completion_usd_per_million: float | None = Field(default=None, ge=0.0)
+    """Price of generated tokens."""
     logprobs: bool = False
     """Ask for the log-probability of every generated token."""
     token_ids: bool = False

@@ -15,15 +15,21 @@ class BrowserConfig(Record):
     executable_path: str = ""
     """A Chromium binary; empty: an installed one, else Playwright's own."""
     viewport_width: int = Field(default=1280, ge=64, le=7680)
-    viewport_height: int = Field(default=720, ge=64, le=4320)
     """CSS pixels, for benchmarks that set no viewport of their own (MiniWoB++ does)."""
+    viewport_height: int = Field(default=720, ge=64, le=4320)
+    """CSS pixels, likewise."""
     device_scale_factor: float = Field(default=1.0, gt=0, le=4)
+    """Pixels of a screenshot per CSS pixel."""
     locale: str = "en-US"
+    """Language and formats that pages are told."""
     timezone_id: str = "UTC"
+    """Time zone that pages see, an IANA name."""
     screenshots: Literal["all", "none"] = "all"
+    """Keep a PNG of every observation, or none."""
     action_timeout_seconds: float = Field(default=3.0, gt=0)
     """How long an element may take to become actionable (visible, enabled, uncovered, still)."""
     navigation_timeout_seconds: float = Field(default=20.0, gt=0)
+    """How long a page may take to answer when it is opened or gone back to."""
     quiet_seconds: float = Field(default=0.06, ge=0)
     """A page is settled when its DOM has not changed and no request was pending for this long."""
     settle_cap_seconds: float = Field(default=2.0, gt=0)

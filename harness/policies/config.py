@@ -45,6 +45,7 @@ class LlmConfig(_Config):
     """An agent made of a language model behind an OpenAI-compatible endpoint."""
 
     endpoint: EndpointConfig
+    """The model's server."""
     prompt: Literal["dynaweb", "browsergym"] = "dynaweb"
     """`dynaweb`: click, type, scroll, go_back, stop in WebArena's syntax. `browsergym`: BrowserGym's own calls."""
     system_prompt_file: str = ""
@@ -52,6 +53,7 @@ class LlmConfig(_Config):
     actions: tuple[str, ...] = ()
     """Names of allowed actions; empty means all of the prompt. Others are counted as invalid."""
     observation: Literal["axtree", "screenshot", "both"] = "axtree"
+    """What the model sees of a page."""
     max_tree_tokens: int = Field(default=12_000, ge=64)
     """Budget for the tree, estimated at three bytes a token (no tokenizer is loaded); what does not fit is dropped and
     counted in `PolicyOutput.dropped_lines`."""
@@ -68,8 +70,11 @@ class PolicyConfig(_Config):
     """`[policy]` of a run's configuration, or a file of configs/policies/."""
 
     name: str = "heuristic"
+    """A built-in policy (heuristic, random, noop, replay, llm) or a class of your own as module:Class."""
     llm: LlmConfig | None = None
+    """Only with name `llm`, and needed there."""
     replay: ReplayConfig | None = None
+    """Only with name `replay`, and needed there."""
     options: JsonDict = Field(default_factory=dict)
     """Keyword arguments of a user's own class (`module:Class`)."""
 

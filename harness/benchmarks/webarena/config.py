@@ -33,14 +33,19 @@ class InstanceSet(Record):
     name: str = ""
     """For messages only."""
     shopping: str = ""
+    """Base URL of the shop."""
     shopping_admin: str = ""
-    """With its path: http://host:7780/admin."""
+    """Base URL of the shop's admin panel, with its path: http://host:7780/admin."""
     reddit: str = ""
+    """Base URL of the forum."""
     gitlab: str = ""
+    """Base URL of GitLab."""
     map: str = ""
+    """Base URL of the map."""
     wikipedia: str = ""
-    """With the path of its start page, as task definitions expect it."""
+    """URL of the encyclopaedia's start page, with its path, as task definitions expect it."""
     homepage: str = ""
+    """Base URL of the start page that links the others."""
     full_reset: str = ""
     """Base URL of the reset server: GET /reset starts a reset, /status says when it is done."""
     map_tiles: str = ""
@@ -99,8 +104,11 @@ class WebArenaConfig(Record):
     site_timeout_seconds: float = Field(default=30.0, gt=0)
     """Longest wait for a page or element of a site while logging in and while upstream's evaluators read pages."""
     probe_timeout_seconds: float = Field(default=20.0, gt=0)
+    """Longest wait for the answer to a health probe."""
     reset_timeout_seconds: float = Field(default=600.0, gt=0)
+    """Longest wait for a full reset."""
     reset_poll_seconds: float = Field(default=20.0, ge=0)
+    """Pause between two questions to the reset server."""
 
     @field_validator("probes")
     @classmethod

@@ -34,6 +34,7 @@ class WebVoyagerConfig(BaseModel):
     run_date: date = Field(default_factory=_today)
     """The day that templates, re-dating and `past-*` rules are relative to. A resumed run must keep its own."""
     judge_protocol: Protocol = "webvoyager"
+    """`webvoyager`: task, answer, last pages → verdict. `webjudge`: key points → relevant pages → verdict."""
     judge_modality: Modality = "screenshots"
     """What the judge is shown of the pages: screenshots, or their accessibility trees (for text-only models)."""
     judge_states: int = Field(default=15, ge=1, le=100)
