@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Error as PlaywrightError
 
+from harness.actions import error_kind
 from harness.envs.config import BrowserConfig
 from harness.envs.locate import ActionFailed, explain, find_element
 from harness.envs.pages import Pages
@@ -34,7 +35,7 @@ class ActionExecutor:
     def execute(self, action: Action) -> ActionError | None:
         """None if the action was carried out. Never raises for a failed action; a broken browser still raises EnvError."""
         if action.name == INVALID_ACTION:
-            return ActionError(kind="parse", message=action.error or "no action could be read")
+            return ActionError(kind=error_kind(action) or "parse", message=action.error or "no action could be read")
         perform = _TABLE.get(action.name)
         if perform is None:
             return ActionError(kind="unknown_action", message=f"there is no action {action.name!r}")
