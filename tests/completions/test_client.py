@@ -92,9 +92,7 @@ def test_passing_troubles_are_retried(status: int) -> None:
 
 def test_retry_after_is_honoured() -> None:
     with (
-        OpenAIServer(
-            [error(429, "slow down", Retry_After="7"), error(503, "x", Retry_After="3"), chat("ok")]
-        ) as server,
+        OpenAIServer([error(429, "slow down", Retry_After="7"), error(503, "x", Retry_After="3"), chat("ok")]) as server,
         client(server) as completions,
     ):
         completions.complete(ASK)

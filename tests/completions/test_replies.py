@@ -82,9 +82,7 @@ def test_a_lone_surrogate_can_be_stored() -> None:
     assert reply.model_dump_json()
 
 
-@pytest.mark.parametrize(
-    "usage", [None, 7, {}, {"prompt_tokens": "9"}, {"prompt_tokens": -1, "completion_tokens": True}]
-)
+@pytest.mark.parametrize("usage", [None, 7, {}, {"prompt_tokens": "9"}, {"prompt_tokens": -1, "completion_tokens": True}])
 def test_unusable_usage_is_no_usage(usage: Any) -> None:
     reply = parse(with_choice() | {"usage": usage})
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens, reply.usage.cost_usd) == (0, 0, None)
@@ -97,9 +95,7 @@ def test_token_ids_stand_in_for_missing_usage() -> None:
 
 def test_more_cached_than_sent_never_makes_a_negative_cost() -> None:
     priced = EndpointConfig(model="m", prompt_usd_per_million=1, cached_usd_per_million=0, completion_usd_per_million=1)
-    body = with_choice() | {
-        "usage": {"prompt_tokens": 5, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 50}}
-    }
+    body = with_choice() | {"usage": {"prompt_tokens": 5, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 50}}}
     usage = parse_completion(json.dumps(body), priced, requests=1, seconds=0.0).usage
     assert (usage.cached_tokens, usage.cost_usd) == (5, 0.0)
 
