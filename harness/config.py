@@ -1,7 +1,7 @@
 """RunConfig: everything that `harness run` can be told, each section owned by the part that obeys it.
 
     [run]         what to run: benchmark, tasks, windows, seeds          here
-    [browser]     harness.envs.config        [limits]      harness.runner.limits
+    [browser]     harness.envs.config        [limits]      harness.limits
     [policy]      harness.policies           [judge]       harness.completions (a model server)
     [miniwob] [webarena] [webvoyager] [gym]  the benchmarks' own
 A TOML file (`--config run.toml`) and command-line options fill the same fields; options win.
@@ -41,6 +41,7 @@ class RunSection(Record):
     repeats: int = Field(default=1, ge=1, le=10_000)
     """Episodes per task, with seeds base_seed, base_seed + 1, …"""
     base_seed: int = Field(default=0, ge=0, le=2**31 - 20_000)
+    """Seed of the first episode of each task."""
 
 
 class RunConfig(Record):

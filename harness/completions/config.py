@@ -28,7 +28,7 @@ class EndpointConfig(BaseModel):
     api_key_env: str = ""
     """Name of the environment variable that holds the key; empty where the server wants none."""
     temperature: float | None = Field(default=0.0, ge=0.0, le=2.0)
-    """None leaves it to the server."""
+    """None, which only Python code can say, leaves it to the server."""
     max_tokens: int = Field(default=512, ge=1)
     """Most tokens of one reply."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -48,7 +48,7 @@ class EndpointConfig(BaseModel):
     prompt_usd_per_million: float | None = Field(default=None, ge=0.0)
     """Price of prompt tokens. Without both prices the cost is reported as unknown, never as 0."""
     cached_usd_per_million: float | None = Field(default=None, ge=0.0)
-    """Price of prompt tokens read from the server's cache; None means the full prompt price."""
+    """Price of prompt tokens read from the server's cache; not set: the full prompt price."""
     completion_usd_per_million: float | None = Field(default=None, ge=0.0)
     """Price of generated tokens."""
     logprobs: bool = False

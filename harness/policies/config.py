@@ -60,6 +60,7 @@ class LlmConfig(_Config):
     history: Literal["none", "actions", "last_k"] = "actions"
     """What the model sees of earlier steps: nothing, its actions and their errors, or also the last `history_k` pages."""
     history_k: int = Field(default=2, ge=1)
+    """Pages shown with history `last_k`, the newest excepted."""
     send_seed: bool = True
     """Send a seed made from episode seed and step; a few servers refuse the field."""
     keep_prompts: bool = False

@@ -25,6 +25,7 @@ class Probe(Record):
     path: str
     """Appended to the site's base URL; may be empty."""
     contains: str = ""
+    """Text that the answer must hold; empty: any answer."""
 
 
 class SiteSpec(NamedTuple):
