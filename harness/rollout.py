@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from harness.actions import answer_of, bids_of
+from harness.actions import answer_of, bids_of, is_infeasible, said_of
 from harness.axtree import describe, parse
 from harness.errors import HarnessError, PolicyError, boundary, error_info
 from harness.protocols import Env, Policy
@@ -126,7 +126,7 @@ class _Rollout:
             self.steps.append(step)
             self.last = named(result.observation, index + 1)
             self.listener.step(step)
-            if (said := answer_of(output.action)) is not None:
+            if (said := said_of(output.action)) is not None:
                 self.answer = said
             if result.blocked:
                 return "blocked", result.blocked
@@ -157,7 +157,7 @@ def _checked(output: object) -> PolicyOutput:
 
 
 def _why_terminated(action: Action) -> StopReason:
-    if action.name == "report_infeasible":
+    if is_infeasible(action):
         return "infeasible"
     return "stop" if answer_of(action) is not None else "terminated"
 

@@ -286,7 +286,7 @@ class Trajectory(Record):
     final_observation: Observation | None = None
     stop_reason: StopReason
     answer: str | None = None
-    """What the agent sent to the user at its stop; None if it never stopped with an answer."""
+    """What the agent told the user last: its answer, or why the task cannot be done; None if it told nothing."""
     producers: dict[str, str] = Field(default_factory=dict)
     """Who made it: policy, world model, judge → version or checkpoint."""
 

@@ -19,6 +19,7 @@ from harness.actions.build import (
     invalid,
     is_infeasible,
     make_action,
+    said_of,
 )
 from harness.actions.describe import describe_action_space
 from harness.actions.extract import Syntax, extract_action
@@ -49,4 +50,5 @@ __all__ = [
     "parse_webarena_action",
     "print_action",
     "print_webarena_action",
+    "said_of",
 ]

@@ -117,6 +117,11 @@ def is_infeasible(action: Action) -> bool:
     return action.name == "report_infeasible"
 
 
+def said_of(action: Action) -> str | None:
+    """What the user is told, an answer or why the task cannot be done; None if the action tells nothing."""
+    return str(action.arguments.get("reason", "")) if is_infeasible(action) else answer_of(action)
+
+
 def well_formed(text: str) -> str:
     """`text` as valid Unicode: surrogate pairs joined, lone surrogates replaced, since neither can be stored."""
     if not _SURROGATE.search(text):

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
 
-from harness.actions import answer_of, is_infeasible
+from harness.actions import answer_of, is_infeasible, said_of
 from harness.envs.chromium import find_chromium
 from harness.envs.config import BrowserConfig
 from harness.envs.execute import ActionExecutor
@@ -123,11 +123,11 @@ class BrowserEnv:
 
     def _take_message(self, action: Action) -> bool:
         """Keep what the agent says; does it end the episode?"""
-        answer = answer_of(action)
         if is_infeasible(action):
-            self._chat += (ChatMessage(role="infeasible", message=answer or ""),)
-            self._answer = answer
+            self._chat += (ChatMessage(role="infeasible", message=said_of(action) or ""),)
+            self._answer = None
             return True
+        answer = answer_of(action)
         if answer is None:
             return False
         self._chat += (ChatMessage(role="assistant", message=answer),)

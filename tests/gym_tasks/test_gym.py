@@ -70,10 +70,14 @@ def test_half_way_is_a_failure_with_its_raw_reward(browser_session: BrowserSessi
 @pytest.mark.browser
 def test_task_arguments(browser_session: BrowserSession) -> None:
     assert play(browser_session, "mine.count", 'click("BID")', task_kwargs={"clicks": 1})[1].raw_reward == 0.5
-    with pytest.raises(UsageError, match="frozen parameters"):
-        play(browser_session, "mine.count-three", task_kwargs={"clicks": 1})
-    with pytest.raises(UsageError, match="cannot be made"):
-        play(browser_session, "mine.say", task_kwargs={"colour": "blue"})
+    for glob, arguments, why in (
+        ("mine.count-three", {"clicks": 1}, "frozen parameters"),
+        ("mine.say", {"colour": "blue"}, "cannot be made"),
+    ):
+        verdict = play(browser_session, glob, task_kwargs=arguments)[1]
+        assert verdict.error is not None
+        assert (verdict.error.boundary, verdict.error.kind) == ("harness", "UsageError")
+        assert why in verdict.error.message
 
 
 @pytest.mark.browser

@@ -1,0 +1,1 @@
+"""The plan, the schedule and the counts of a run, without processes."""

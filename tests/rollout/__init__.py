@@ -1,0 +1,1 @@
+"""The rollout loop, with scripted policies and worlds."""
