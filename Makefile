@@ -28,7 +28,7 @@ bench: ## speed and memory against stock BrowserGym and bare Playwright, in one 
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)
 	@scripts/bootstrap.sh dev webarena
 	@scripts/ensure_chromium.sh
-	@scripts/llm_proof.sh
+	@.venv/bin/python scripts/serve_smollm2.py -- .venv/bin/python -m pytest -m slow tests/policies/test_llm_real_server.py
 
 clean:
 	rm -rf .venv .venv-serve build dist

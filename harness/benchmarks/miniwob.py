@@ -82,6 +82,7 @@ class MiniwobPage:
     def __init__(self, task: Any, *, threshold: float) -> None:
         self._task = task
         self._threshold = threshold
+        self._left = False
         self.context_options = {"viewport": task.viewport}
 
     def setup(self, page: Any) -> str:
@@ -89,6 +90,7 @@ class MiniwobPage:
         return str(goal)
 
     def check(self, page: Any, answer: str | None) -> TaskSignal:
+        self._accept_fragment(page)
         reward, done, _message, info = self._task.validate(page, [])
         return TaskSignal(reward=float(reward), terminated=bool(done), metadata=_as_json(info))
 
@@ -113,14 +115,21 @@ class MiniwobPage:
                 Score(
                     profile="browsergym",
                     version=_version(),
-                    status="success" if done and reward > 0 else "failure",
-                    reward=float(reward) if done else 0.0,
+                    status="success" if done and reward > 0 and not self._left else "failure",
+                    reward=float(reward) if done and not self._left else 0.0,
+                    reason="a link changed the URL's fragment" if self._left else "",
                 ),
             ),
         )
 
     def teardown(self) -> None:
         self._task.teardown()
+
+    def _accept_fragment(self, page: Any) -> None:
+        """A link to `#` leaves the page where it is; upstream would end the task for it (see `left` in the verdict)."""
+        if page.url != self._task.url and page.url.partition("#")[0] == self._task.url.partition("#")[0]:
+            self._task.url = page.url
+            self._left = True
 
 
 def html_folder() -> Path:

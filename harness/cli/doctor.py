@@ -26,7 +26,7 @@ def doctor(
 
     Example: harness doctor miniwob
     """
-    checks = [_python(), _browser(config), *_benchmark(bench, config)]
+    checks = [_python(), _browser(config), *_judge(config), *_benchmark(bench, config)]
     _print(checks)
     if any(check.status == "missing" for check in checks):
         raise typer.Exit(EXIT_NOT_READY)
@@ -47,6 +47,25 @@ def _browser(config: Path | None) -> Check:
         return Check(name="browser", status="ok", detail=probe_browser(settings.browser))
     except HarnessError as error:
         return Check(name="browser", status="missing", detail=str(error), fix=error.fix)
+
+
+def _judge(config: Path | None) -> Sequence[Check]:
+    """Asks the judge's server which models it serves."""
+    from harness.completions import Completions
+    from harness.config import read_config
+
+    try:
+        endpoint = read_config(config, {}).judge
+        if endpoint is None:
+            return []
+        with Completions(endpoint) as client:
+            served = client.models()
+    except HarnessError as error:
+        return [Check(name="judge endpoint", status="missing", detail=str(error), fix=error.fix)]
+    if endpoint.model not in served:
+        detail = f"{endpoint.base_url} serves {', '.join(served[:5]) or 'no named model'}, not {endpoint.model}"
+        return [Check(name="judge endpoint", status="warning", detail=detail, fix="correct [judge] model")]
+    return [Check(name="judge endpoint", status="ok", detail=f"{endpoint.model} at {endpoint.base_url}")]
 
 
 def _benchmark(bench: str, config: Path | None) -> Sequence[Check]:

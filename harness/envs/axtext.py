@@ -20,10 +20,11 @@ class AxText(NamedTuple):
     lines: int
 
 
-def axtree_text(nodes: list[dict[str, Any]]) -> AxText:
+def axtree_text(nodes: list[dict[str, Any]], clickable: frozenset[str] = frozenset()) -> AxText:
     """One line per node, a tab per level: `[bid] role 'name' value='…', property=…`.
 
-    `nodes` are CDP AXNodes with `browsergym_id` set where known, the root first.
+    `nodes` are CDP AXNodes with `browsergym_id` set where known, the root first. Bids in `clickable` get BrowserGym's mark of
+    that name, and a line even where the node is generic.
     """
     if not nodes:
         return AxText("", 0)
@@ -36,7 +37,7 @@ def axtree_text(nodes: list[dict[str, Any]]) -> AxText:
         if node["nodeId"] in visited:  # Chrome's ids form a tree; a frame listed twice must not loop
             continue
         visited.add(node["nodeId"])
-        name, line = _line(node, parent_name)
+        name, line = _line(node, parent_name, clickable)
         if line is not None:
             lines.append("\t" * depth + line)
             depth += 1
@@ -47,19 +48,20 @@ def axtree_text(nodes: list[dict[str, Any]]) -> AxText:
     return AxText("\n".join(lines), len(lines))
 
 
-def _line(node: dict[str, Any], parent_name: str) -> tuple[str, str | None]:
+def _line(node: dict[str, Any], parent_name: str, clickable: frozenset[str]) -> tuple[str, str | None]:
     """(name that hides repeated text below, the printed line or None if the node is skipped)."""
     role = node.get("role", {}).get("value", "none")
     if role in IGNORED_ROLES or "name" not in node:
         return "", None
     name = node["name"].get("value", "")
-    attributes = _attributes(node)
+    bid = node.get("browsergym_id", "")
+    attributes = [*(("clickable",) if bid in clickable else ()), *_attributes(node)]
     if role == "generic" and not attributes:
         return name, None
     if role == "StaticText" and name in parent_name:
         return name, None
     line = "generic" if role == "generic" and not name else f"{role} {name.strip()!r}"
-    if bid := node.get("browsergym_id"):
+    if bid:
         line = f"[{bid}] {line}"
     value = node.get("value", {})
     if value.get("value") is not None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Error as PlaywrightError
 
-from harness.actions import error_kind
+from harness.actions import error_kind, full_arguments
 from harness.envs.config import BrowserConfig
 from harness.envs.locate import ActionFailed, explain, find_element
 from harness.envs.pages import Pages
@@ -40,7 +40,7 @@ class ActionExecutor:
         if perform is None:
             return ActionError(kind="unknown_action", message=f"there is no action {action.name!r}")
         try:
-            perform(self, dict(action.arguments))
+            perform(self, full_arguments(action))
         except ActionFailed as failure:
             return failure.error
         except PlaywrightError as error:
@@ -55,14 +55,14 @@ class ActionExecutor:
         return find_element(self._pages.active, str(arguments[parameter]))
 
     def _click(self, a: JsonDict) -> None:
-        self._element(a).click(button=a.get("button", "left"), modifiers=a.get("modifiers", []), timeout=self._timeout)
+        self._element(a).click(button=a["button"], modifiers=a["modifiers"], timeout=self._timeout)
 
     def _dblclick(self, a: JsonDict) -> None:
-        self._element(a).dblclick(button=a.get("button", "left"), modifiers=a.get("modifiers", []), timeout=self._timeout)
+        self._element(a).dblclick(button=a["button"], modifiers=a["modifiers"], timeout=self._timeout)
 
     def _fill(self, a: JsonDict) -> None:
         element, value = self._element(a), str(a["value"])
-        if a.get("enable_autocomplete_menu"):  # all but the last character at once, the last as a key press: menus listen to keys
+        if a["enable_autocomplete_menu"]:  # all but the last character at once, the last as a key press: menus listen to keys
             element.fill(value[:-1], timeout=self._timeout)
             element.type(value[-1:], timeout=self._timeout)
         else:
@@ -72,7 +72,7 @@ class ActionExecutor:
         """Ours (WebArena's `type`): fill, then Enter if `press_enter`."""
         element = self._element(a)
         element.fill(str(a["text"]), timeout=self._timeout)
-        if a.get("press_enter"):
+        if a["press_enter"]:
             element.press("Enter", timeout=self._timeout)
 
     def _drag_and_drop(self, a: JsonDict) -> None:
@@ -135,11 +135,11 @@ class ActionExecutor:
     def _mouse(self, a: JsonDict, method: str) -> None:
         mouse, x, y = self._pages.active.mouse, _number(a, "x"), _number(a, "y")
         if method in ("click", "dblclick"):
-            getattr(mouse, method)(x, y, button=a.get("button", "left"))
+            getattr(mouse, method)(x, y, button=a["button"])
             return
         mouse.move(x, y)
         if method != "move":
-            getattr(mouse, method)(button=a.get("button", "left"))
+            getattr(mouse, method)(button=a["button"])
 
     def _mouse_drag(self, a: JsonDict) -> None:
         mouse = self._pages.active.mouse
@@ -156,8 +156,7 @@ class ActionExecutor:
         mouse.wheel(_number(a, "dx"), _number(a, "dy"))
 
     def _noop(self, a: JsonDict) -> None:
-        wait = float(a.get("wait_ms", 1000) or 0)  # type: ignore[arg-type]
-        self._pages.active.wait_for_timeout(min(max(wait, 0.0), MAX_NOOP_MS))
+        self._pages.active.wait_for_timeout(min(max(_number(a, "wait_ms"), 0.0), MAX_NOOP_MS))
 
 
 def _number(arguments: JsonDict, name: str) -> float:

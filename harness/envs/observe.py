@@ -9,7 +9,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from harness.envs.axtext import AxText, axtree_text
 from harness.envs.config import BrowserConfig
-from harness.envs.marking import mark, pop_bid, unmark
+from harness.envs.marking import BID_ATTRIBUTE, mark, pop_bid, unmark
 from harness.envs.pages import Pages, title_of
 from harness.errors import EnvError, first_line
 from harness.types import ChatMessage, Observation
@@ -44,7 +44,7 @@ def observe(
     for tries_left in reversed(range(MAX_TRIES)):
         page = pages.active
         try:
-            tree, focused, dropped = _axtree(pages, page, config.max_elements)
+            tree, focused, dropped = _axtree(pages, page, config)
             image = _screenshot(pages, page) if screenshot else None
             open_pages, active_index = pages.listing()
             return Observation(
@@ -69,17 +69,18 @@ def observe(
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def _axtree(pages: Pages, page: Any, max_elements: int) -> tuple[AxText, str, int]:
+def _axtree(pages: Pages, page: Any, config: BrowserConfig) -> tuple[AxText, str, int]:
     """(tree, bid of the focused element, elements left out)."""
-    dropped = mark(page, max_elements)
+    dropped = mark(page, config.max_elements)
     try:
         nodes = _merged_nodes(pages.cdp(page), single_frame=len(page.frames) == 1)
+        clickable = _clickable(pages.cdp(page)) if config.clickable else frozenset()
     finally:
         focused = unmark(page)
     for node in nodes:
         if bid := pop_bid(node):
             node["browsergym_id"] = bid
-    return axtree_text(nodes), focused, dropped
+    return axtree_text(nodes, clickable), focused, dropped
 
 
 def _merged_nodes(cdp: Any, *, single_frame: bool) -> list[dict[str, Any]]:
@@ -99,6 +100,19 @@ def _merged_nodes(cdp: Any, *, single_frame: bool) -> list[dict[str, Any]]:
                 node["childIds"] = [*node.get("childIds", ()), inner[0]["nodeId"]]
         merged.extend(nodes)
     return merged
+
+
+def _clickable(cdp: Any) -> frozenset[str]:
+    """Bids of elements with a click handler of their own, as Chrome's DOM snapshot tells them."""
+    snapshot = cdp.send("DOMSnapshot.captureSnapshot", {"computedStyles": []})
+    strings: list[str] = snapshot["strings"]
+    found: set[str] = set()
+    for document in snapshot["documents"]:
+        attributes = document["nodes"]["attributes"]
+        for index in document["nodes"]["isClickable"]["index"]:
+            pairs = zip(attributes[index][::2], attributes[index][1::2], strict=False)
+            found.update(strings[value] for name, value in pairs if strings[name] == BID_ATTRIBUTE)
+    return frozenset(found)
 
 
 def _frame_ids(cdp: Any) -> list[str]:

@@ -14,7 +14,6 @@ from harness.envs.config import BrowserConfig
 from harness.envs.execute import EXECUTABLE
 from harness.envs.session import BrowserSession
 from harness.protocols import StepResult
-from harness.types import Action
 from tests.support.pages import open_url, url_spec
 from tests.support.web import serve
 
@@ -127,9 +126,10 @@ def test_events_the_page_sees(form: Form, action: str, expected: str) -> None:
 
 
 def test_type_fills_and_presses_enter(form: Form) -> None:
-    result = form._env.step(Action(name="type", arguments={"bid": form.bid("textbox .Name"), "text": "q", "press_enter": True}))
-    assert result.action_error is None
-    assert form.log() == "|input|key Enter"
+    """The default presses it: a WebArena `type [id] [text]` without a third argument does."""
+    assert form.act("type('{textbox .Name}', 'q')").action_error is None
+    assert form.act("type('{textbox .Name}', 'r', press_enter=False)").action_error is None
+    assert form.log() == "|input|key Enter|input"
 
 
 @pytest.mark.parametrize(

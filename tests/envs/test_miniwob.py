@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from harness.actions import parse_action
 from harness.benchmarks.miniwob import MiniwobBenchmark, task_notes
 from harness.envs.browser import BrowserEnv
+from harness.envs.chromium import Chromium
+from harness.envs.config import BrowserConfig
+from harness.envs.session import BrowserSession
 from harness.policies.heuristic import HeuristicPolicy
 from harness.rollout import run_episode
 from harness.testing import ScriptedPolicy
@@ -64,11 +69,40 @@ def test_an_unfinished_task_is_a_failure_with_a_reason(miniwob_env: BrowserEnv) 
 
 @pytest.mark.browser
 def test_chat_does_not_end_a_miniwob_episode(miniwob_env: BrowserEnv) -> None:
-    _, observation = miniwob_env.reset(spec("click-test"))
+    miniwob_env.reset(spec("click-test"))
     result = miniwob_env.step(parse_action('send_msg_to_user("done!")'))
     assert not result.terminated
     assert result.observation.chat_messages[-1].message == "done!"
     assert miniwob_env.step(parse_action('report_infeasible("no")')).terminated
+
+
+@pytest.mark.browser
+def test_clickable_text_gets_a_line_when_asked_for(browser_session: BrowserSession, chromium: Chromium) -> None:
+    """`click-link` shows its links as spans with handlers: invisible to a reader of BrowserGym's tree."""
+    plain = BrowserEnv(browser_session, MiniwobBenchmark().open)
+    _, without = plain.reset(spec("click-link"))
+    plain.end_episode()
+    session = BrowserSession(BrowserConfig(clickable=True), chromium)
+    session._driver, session._browser = browser_session._driver, browser_session._browser
+    env = BrowserEnv(session, MiniwobBenchmark().open)
+    goal, shown = env.reset(spec("click-link"))
+    assert "clickable" not in without.axtree
+    target = goal.split('"')[1]
+    line = next(line for line in shown.axtree.splitlines() if "clickable" in line and target not in line)
+    assert "] generic" in line
+    bids = re.findall(r"\[(\w+)\] generic, clickable\n\s+StaticText '" + re.escape(target), shown.axtree)
+    assert env.step(parse_action(f"click('{bids[0]}')")).reward == 1.0
+    env.end_episode()
+
+
+@pytest.mark.browser
+def test_a_link_to_a_fragment_does_not_end_the_task(miniwob_env: BrowserEnv) -> None:
+    """BrowserGym 0.14.3 calls it an invalid URL, which makes `search-engine` unsolvable."""
+    miniwob_env.reset(spec("search-engine"))
+    miniwob_env.active_page.evaluate("location.hash = 'result'")
+    assert not miniwob_env.step(parse_action("noop(0)")).terminated
+    miniwob_env.active_page.evaluate("core.endEpisode(1, false)")
+    assert miniwob_env.step(parse_action("noop(0)")).terminated
 
 
 @pytest.mark.browser

@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.benchmarks.webarena import (
     InstanceSet,
-    ResetLedger,
-    SiteHealth,
     WebArenaBenchmark,
     WebArenaConfig,
     full_reset,
@@ -130,34 +126,6 @@ def test_probes_can_be_replaced_and_never_raise(sites: SiteSet) -> None:
     assert [r.ok for r in probe_instance(gone, WebArenaConfig())] == [False]
 
 
-EVENTS = st.lists(st.tuples(st.sampled_from(["error", "success"]), st.integers(0, 50)), max_size=40)
-
-
-@given(EVENTS)
-def test_circuit_never_blocks_longer_than_its_cooldown(events: list[tuple[str, int]]) -> None:
-    health, now = SiteHealth(threshold=3, cooldown_seconds=30), 0
-    errors_in_a_row = 0
-    for kind, pause in events:
-        now += pause
-        if kind == "error":
-            health.record_error(["gitlab"], now)
-            errors_in_a_row += 1
-        else:
-            health.record_success(["gitlab"])
-            errors_in_a_row = 0
-        assert (health.state("gitlab", now) == "closed") == (errors_in_a_row < 3)
-        assert health.allows(["reddit"], now) and health.allows(["gitlab"], now + 30)
-
-
-def test_circuit_gives_one_trial_after_the_cooldown() -> None:
-    health = SiteHealth(threshold=2, cooldown_seconds=10)
-    assert health.record_error(["map"], 0) == () and health.record_error(["map"], 1) == ("map",)
-    assert not health.allows(["map", "reddit"], 10.9) and health.state("map", 11) == "half_open"
-    assert health.record_error(["map"], 11) == ("map",) and not health.allows(["map"], 20)
-    health.record_success(["map"])
-    assert health.state("map", 20) == "closed"
-
-
 # ------------------------------------------------------------------------------- reset
 
 
@@ -179,11 +147,6 @@ def test_reset_that_never_ends_or_fails_is_an_error_of_the_site(sites: SiteSet) 
         full_reset(sites.instance, config(sites))
     with pytest.raises(NotReadyError, match="no reset server"):
         full_reset(InstanceSet(), config(sites))
-
-
-def test_reset_epochs_are_counted_per_instance() -> None:
-    ledger = ResetLedger({1: 4})
-    assert (ledger.advance(0), ledger.advance(0), ledger.advance(1), ledger.epoch(2)) == (1, 2, 5, 0)
 
 
 # ------------------------------------------------------------------------------- doctor

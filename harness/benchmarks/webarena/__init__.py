@@ -5,7 +5,7 @@ tasks       task records and their dependency graph, from the installed packages
 official    a live task scored by WebArena's evaluators        verified   … by the webarena-verified library
 session     login, and proof of it                             network    the trace that the library reads
 config      site sets, from run.toml or WA_* variables         sites      what is known of each site
-health      probes, circuit breaker   reset   full reset, epochs   doctor   lines of `harness doctor`
+health      probes                                             reset          full reset      doctor   lines of `harness doctor`
 errata      known mistakes of task definitions, as data
 """
 
@@ -15,15 +15,13 @@ from harness.benchmarks.webarena.benchmark import (
     WebArenaVerifiedBenchmark,
 )
 from harness.benchmarks.webarena.config import InstanceSet, WebArenaConfig, load_config, site_warnings
-from harness.benchmarks.webarena.health import ProbeResult, SiteHealth, probe_instance
-from harness.benchmarks.webarena.reset import ResetLedger, ResetReport, full_reset
+from harness.benchmarks.webarena.health import ProbeResult, probe_instance
+from harness.benchmarks.webarena.reset import ResetReport, full_reset
 
 __all__ = [
     "InstanceSet",
     "ProbeResult",
-    "ResetLedger",
     "ResetReport",
-    "SiteHealth",
     "WebArenaBenchmark",
     "WebArenaConfig",
     "WebArenaLiteBenchmark",

@@ -1,7 +1,6 @@
 """Are the sites there, and do they work? Asked before a run, and again when something looks like an outage.
 
     probe_instance(set, config, sites) → one ProbeResult per probe: status code, body marker, time
-    SiteHealth                          circuit breaker per site: pure, the caller gives the time
 
 Upstream only asks whether a TCP connection succeeds: a GitLab that answers 500 and a map without tiles pass there.
 """
@@ -10,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Literal
 
 import httpx
 
@@ -71,46 +69,3 @@ def _probe(client: httpx.Client, site: str, url: str, probe: Probe, media: str =
         seconds=time.monotonic() - started,
         detail=problem,
     )
-
-
-Circuit = Literal["closed", "open", "half_open"]
-
-
-class SiteHealth:
-    """Circuit breaker: after `threshold` site errors in a row a site rests for `cooldown_seconds`, then gets one trial.
-
-    closed ──threshold errors──▶ open ──cooldown──▶ half_open ──success──▶ closed
-                                   ▲────────error──────┘
-    """
-
-    def __init__(self, *, threshold: int = 3, cooldown_seconds: float = 120.0) -> None:
-        self._threshold = threshold
-        self._cooldown = cooldown_seconds
-        self._errors: dict[str, int] = {}
-        self._opened: dict[str, float] = {}
-
-    def state(self, site: str, now: float) -> Circuit:
-        """`now` and all other times are seconds of one monotonic clock of the caller's."""
-        if site not in self._opened:
-            return "closed"
-        return "half_open" if now - self._opened[site] >= self._cooldown else "open"
-
-    def allows(self, sites: Iterable[str], now: float) -> bool:
-        """May a task that needs all of `sites` start now?"""
-        return all(self.state(site, now) != "open" for site in sites)
-
-    def record_success(self, sites: Iterable[str]) -> None:
-        for site in sites:
-            self._errors.pop(site, None)
-            self._opened.pop(site, None)
-
-    def record_error(self, sites: Iterable[str], now: float) -> tuple[str, ...]:
-        """Count a `SiteError`. Returns the sites whose circuit this opened (or opened again)."""
-        opened = []
-        for site in sites:
-            was_half_open = self.state(site, now) == "half_open"
-            self._errors[site] = self._errors.get(site, 0) + 1
-            if was_half_open or (self._errors[site] >= self._threshold and site not in self._opened):
-                self._opened[site] = now
-                opened.append(site)
-        return tuple(opened)

@@ -1,7 +1,6 @@
 """Setting a site set back to its first state, and counting it: state that tasks leave behind is part of a result.
 
 full_reset(set, config)   GET <full_reset>/reset, then /status until "Ready for duty!"      (200–500 s on the images)
-ResetLedger               instance → how often it was reset in this run: `Episode.reset_epoch`
 """
 
 from __future__ import annotations
@@ -64,19 +63,3 @@ def _get(client: httpx.Client, url: str) -> httpx.Response:
         return client.get(url)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise SiteError(f"{url}: {type(error).__name__}: {first_line(error)}", kind="reset_failed") from None
-
-
-class ResetLedger:
-    """Counts resets per instance for one run. Not persistent: a resumed run starts a new count from what it stored."""
-
-    def __init__(self, epochs: dict[int, int] | None = None) -> None:
-        self._epochs = dict(epochs or {})
-
-    def epoch(self, instance: int) -> int:
-        """0 until the first reset of this run."""
-        return self._epochs.get(instance, 0)
-
-    def advance(self, instance: int) -> int:
-        """Note a finished reset; returns the new epoch."""
-        self._epochs[instance] = self.epoch(instance) + 1
-        return self._epochs[instance]
