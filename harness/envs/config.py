@@ -36,7 +36,7 @@ class BrowserConfig(Record):
     """Stop waiting for a quiet page after this; the observation is then flagged `slow`."""
     clickable: bool = False
     """Also show what reacts to clicks without a role: `[12] generic, clickable`. Such elements (a <span> with a handler) have no
-    line of their own in BrowserGym's tree: an agent that reads the tree alone cannot click them. Off: BrowserGym's tree exactly."""
+    line in BrowserGym's tree: an agent that reads the tree alone cannot click them. Off: that tree exactly."""
     max_elements: int = Field(default=6_000, ge=100)
     """Elements per frame that are read, in document order; the observation says how many were dropped beyond."""
     max_pages: int = Field(default=15, ge=1)
