@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, str] = {
 DEFAULT_MAX_STEPS = {"miniwob": 10, "webarena": 30, "webarena-lite": 30, "webarena-verified": 30, "webvoyager": 15}
 """Policy outputs per episode where the config says 0: the step budgets of the benchmarks' papers and BrowserGym's."""
 OTHER_MAX_STEPS = 30
+OWN_VIEWPORT = {"miniwob": (332, 214)}
+"""Benchmarks whose tasks set their own viewport, whatever [browser] says: BrowserGym's value."""
 
 
 def make_benchmark(config: RunConfig) -> Benchmark:

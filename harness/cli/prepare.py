@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 import harness
-from harness.assembly import make_benchmark, max_steps
+from harness.assembly import OWN_VIEWPORT, make_benchmark, max_steps
 from harness.benchmarks.tasksets import task_set_hash
 from harness.cli.run import parse_workers
 from harness.cli.selection import select
@@ -186,7 +186,7 @@ def _manifest(
         policy_version=config.policy.llm.endpoint.model if config.policy.llm else harness.__version__,
         judge_prompt_hash=str(getattr(benchmark, "judge_prompt_hash", "")),
         judge=f"{config.judge.model} at {config.judge.base_url}" if config.judge else "",
-        viewport=(config.browser.viewport_width, config.browser.viewport_height),
+        viewport=OWN_VIEWPORT.get(config.run.benchmark, (config.browser.viewport_width, config.browser.viewport_height)),
         device_scale_factor=config.browser.device_scale_factor,
         locale=config.browser.locale,
         timezone=config.browser.timezone_id,
