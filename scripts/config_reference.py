@@ -76,9 +76,14 @@ def table(model: type[BaseModel]) -> str:
     meanings = docstrings(model)
     rows = ["| field | type | default | meaning |", "| --- | --- | --- | --- |"]
     for name, field in model.model_fields.items():
-        cells = (f"`{name}`", type_of(field), default_of(field), meanings.get(name, ""))
+        cells = (f"`{name}`", type_of(field), default_of(field), _escaped(meanings.get(name, "")))
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n" + "\n".join(rows) + "\n\n"
+
+
+def _escaped(text: str) -> str:
+    """`<` would start an HTML element, except in code."""
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(text.split("`")))
 
 
 def docstrings(model: type[BaseModel]) -> dict[str, str]:
