@@ -40,7 +40,8 @@ Intervals: bootstrap over tasks (the seeds of a task are not independent). "Clic
 `[browser] clickable = true`, which gives elements that have a click handler but no role a line of their own; the difference is
 {difference} points {difference_interval} over {pairs} pairs.
 BrowserGym's verdict differs where a page pays partial credit: it calls any raw reward above 0 a success; we use the thresholds
-below. Some successes are luck: where the goal is hidden in a picture, a rule that clicks something is right now and then (`count-shape`,
+below. Some successes are luck: where the goal is hidden in a picture, a rule that clicks something is right now and then
+(`count-shape`,
 `drag-cube`, `drag-shapes`, `navigate-tree`).
 
 | task | heuristic | 95% interval | clickable | random | mean raw reward | threshold |
