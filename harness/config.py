@@ -64,7 +64,10 @@ class RunConfig(Record):
 
 def read_config(path: Path | None, options: dict[str, dict[str, Any]]) -> RunConfig:
     """The file's sections with `options` (section → field → value) on top. Raises UsageError with one line per mistake."""
-    return build_config(merge(_read_toml(path) if path else {}, options), source=str(path) if path else "the options")
+    below = _read_toml(path) if path else {}
+    if "policy" in options:
+        below.pop("policy", None)  # taken whole: the fields of one policy mean nothing to another
+    return build_config(merge(below, options), source=str(path) if path else "the options")
 
 
 def build_config(data: dict[str, Any], *, source: str) -> RunConfig:

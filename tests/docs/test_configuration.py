@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
 
+from harness.cli.prepare import Request, prepare
 from harness.config import RunConfig
 from scripts import config_reference as reference
+from tests.support.repository import ROOT
 
 
 def test_the_tables_are_those_of_the_code() -> None:
@@ -47,3 +50,13 @@ def _models(annotation: Any) -> set[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return {annotation}
     return {model for argument in get_args(annotation) for model in _models(argument)}
+
+
+def test_an_option_wins_over_the_file(tmp_path: Path) -> None:
+    """As the page says; a policy is replaced whole, since the options of one mean nothing to another."""
+    file = ROOT / "examples" / "run.toml"
+    asked = Request(file, {"run": {"tasks": ("click-link",)}}, "noop", "1", tmp_path / "run")
+    prepared = prepare(asked)
+    assert (prepared.config.policy.name, prepared.config.policy.options) == ("noop", {})
+    assert [task.task_id for task in prepared.tasks] == ["click-link"]
+    assert (prepared.config.run.repeats, prepared.config.limits.episode_seconds) == (2, 60)
