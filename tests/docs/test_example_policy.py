@@ -22,17 +22,7 @@ PAGE = "RootWebArea 'Shop'\n\t[7] heading 'Ok'\n\t[8] button 'Ok'\n\t[9] button 
 
 @pytest.mark.browser
 def test_it_plays_a_real_task(tmp_path: Path) -> None:
-    command = [
-        "run",
-        "--bench",
-        "miniwob",
-        "--tasks",
-        "click-button",
-        "--policy",
-        "examples.my_policy:MyPolicy",
-        "--workers",
-        "1",
-    ]
+    command = "run --bench miniwob --tasks click-button --policy examples.my_policy:MyPolicy"
     assert command in (ROOT / "examples" / "my_policy.py").read_text(encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "harness.cli.main", *command.split(), "--run-dir", str(tmp_path / "run")],
