@@ -154,8 +154,10 @@ def _with_stored_defaults(config: RunConfig, directory: Path) -> RunConfig:
     """On a resume, what the user left open is what the run was made with (a run date, say), not what it would be today."""
     if not (directory / "manifest.json").exists():
         return config
-    stored = RunReader.open(directory).manifest.config
-    return build_config(merge(dict(stored), dict(config.explicit())), source=str(directory / "manifest.json"))
+    stored, asked = dict(RunReader.open(directory).manifest.config), dict(config.explicit())
+    if "policy" in asked:
+        del stored["policy"]  # its sections depend on its name: half of one policy and half of another is none
+    return build_config(merge(stored, asked), source=str(directory / "manifest.json"))
 
 
 def _manifest(

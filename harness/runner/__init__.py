@@ -2,7 +2,6 @@
 
 plan.py       tasks → the list of EpisodeSpecs: order, seeds, instances
 schedule.py   which episode may start next on which instance: dependencies, retries, broken sites
-limits.py     wall clocks per phase
 loop.py       Runner: hands episodes to workers, enforces the clocks, records what comes back
 state.py      RunState: what a progress display needs to know
 """

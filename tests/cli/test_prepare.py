@@ -60,6 +60,12 @@ def test_worker_counts_that_mean_nothing(tmp_path: Path, workers: str) -> None:
         prepare(request(tmp_path, workers=workers, run={"tasks": ("click-test",)}))
 
 
+def test_a_run_directory_of_another_policy_is_refused_by_name(tmp_path: Path) -> None:
+    prepare(request(tmp_path, run={"tasks": ("click-test",)}, policy="examples.my_policy:MyPolicy")).open_store().close()
+    with pytest.raises(UsageError, match=r"policy.*MyPolicy in the run, noop asked"):
+        prepare(request(tmp_path, run={"tasks": ("click-test",)})).open_store()
+
+
 def test_more_workers_than_site_instances_are_refused_unless_sharing_is_asked_for() -> None:
     class TwoSets(MiniwobBenchmark):
         def instances(self) -> int:
@@ -94,7 +100,7 @@ def test_a_glob_or_site_that_matches_nothing_is_an_error_with_a_hint() -> None:
         ("[run]\nrepeats = 0", "run.repeats"),
         ("[run]\nunknown = 1", "run.unknown"),
         ("[limits]\nstep_seconds = -1", "limits.step_seconds"),
-        ("[run\n", "cannot read"),
+        ("[run\n", "not TOML"),
         ("[run]\nwindow = 'A/../B'", "run.window"),
     ],
 )
