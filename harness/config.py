@@ -90,9 +90,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"there is no config file {path}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read the config file {path}: {error}") from None
+        raise UsageError(f"there is no config file {path}", fix="check the path given to --config") from None
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the config file {path}: {error.strerror}", fix="check the path given to --config"
+        ) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"the config file {path} is not TOML: {error}", fix="see docs/configuration.md for examples") from None
 
 
 def _explain(error: ValidationError) -> str:

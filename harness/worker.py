@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from multiprocessing.connection import Connection
 
@@ -50,7 +51,7 @@ def main(descriptor: int) -> None:
     except HarnessError as error:
         connection.send(messages.Refused(error_info(error), error.exit_code, error.fix))
         return
-    env = BrowserEnv(BrowserSession(config.browser, chromium), benchmark.open)
+    env = BrowserEnv(BrowserSession(config.browser, chromium, on_driver_death=_die), benchmark.open)
     connection.send(messages.Ready({"browser": chromium.name}))
     try:
         while isinstance(order := connection.recv(), messages.Run):
@@ -69,6 +70,11 @@ def _play(connection: Connection, policy: Policy, env: BrowserEnv, spec: Episode
     if verdict.status == "error":
         with contextlib.suppress(RolloutError):  # the next reset reports it, if it lasts
             env.recover()
+
+
+def _die() -> None:
+    print("the Playwright driver died", file=sys.stderr, flush=True)  # noqa: T201  the parent reads the last line of the log
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -83,6 +84,8 @@ def _keep_logs(source: Path, target: Path, redactor: Redactor) -> None:
     for log in sorted(source.glob("*.log")):
         text = log.read_text(encoding="utf-8", errors="replace")
         if text.strip():
-            target.mkdir(parents=True, exist_ok=True)
-            with (target / log.name).open("a", encoding="utf-8") as kept:
-                kept.write(redactor.text(text))
+            # A full disk has ended the run by now, with a line that says so; the logs are not worth another error.
+            with contextlib.suppress(OSError):
+                target.mkdir(parents=True, exist_ok=True)
+                with (target / log.name).open("a", encoding="utf-8") as kept:
+                    kept.write(redactor.text(text))

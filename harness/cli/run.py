@@ -142,7 +142,7 @@ def parse_workers(text: str) -> int | None:
     if text == "auto":
         return None
     if not text.isdigit() or int(text) < 1:
-        raise UsageError(f"--workers takes a number of at least 1, or auto, not {text!r}")
+        raise UsageError(f"--workers takes a number of at least 1, or auto, not {text!r}", fix="leave it out for auto")
     return int(text)
 
 

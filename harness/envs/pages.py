@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import EnvError
+from playwright.sync_api import Error as PlaywrightError
+
+from harness.errors import EnvError, first_line
 from harness.types import OpenPage
 
 
@@ -68,7 +70,7 @@ class Pages:
 
     @property
     def active(self) -> Any:
-        """The active page; opens a blank one if all were closed. Raises EnvError after a crash or an alert loop."""
+        """The active page; opens a blank one if all were closed. Raises EnvError after a crash, an alert loop, a lost browser."""
         if self.crashed:
             raise EnvError("the page crashed", kind="page_crash")
         if len(self.dialogs) > self._max_dialogs:
@@ -76,7 +78,10 @@ class Pages:
         while self._history and self._history[-1].is_closed():
             self._history.pop()
         if not self._history:
-            self._context.new_page()
+            try:
+                self._context.new_page()
+            except PlaywrightError as error:  # not the page but the browser is gone
+                raise EnvError(f"the browser is gone: {first_line(error)}", kind="browser_lost") from error
         return self._history[-1]
 
     def focus(self, page: Any) -> None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
+import threading
+from collections.abc import Callable
 from typing import Any
 
+import psutil
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
@@ -26,9 +32,12 @@ ARGUMENTS = (
 class BrowserSession:
     """Owns the browser of a worker. `context()` starts or recycles it as needed; not thread-safe, one per process."""
 
-    def __init__(self, config: BrowserConfig, chromium: Chromium) -> None:
+    def __init__(self, config: BrowserConfig, chromium: Chromium, on_driver_death: Callable[[], None] | None = None) -> None:
+        """`on_driver_death` is called in a thread when Playwright's driver process dies by itself (Linux only): the sync API
+        then spins for ever inside the call that it is in, so that nothing else gets to know."""
         self.config = config
         self.chromium = chromium
+        self._on_driver_death = on_driver_death
         self._driver: Any = None
         self._browser: Any = None
         self._contexts_opened = 0
@@ -71,7 +80,7 @@ class BrowserSession:
     def _start(self) -> None:
         try:
             if self._driver is None:
-                self._driver = sync_playwright().start()
+                self._start_driver()
             self._browser = self._driver.chromium.launch(
                 executable_path=self.chromium.path,
                 args=list(ARGUMENTS),
@@ -81,6 +90,24 @@ class BrowserSession:
         except PlaywrightError as error:
             raise EnvError(f"{self.chromium.path} does not start: {first_line(error)}", kind="browser_start") from error
         self._contexts_opened = 0
+
+    def _start_driver(self) -> None:
+        before = set(psutil.Process().children())
+        self._driver = sync_playwright().start()
+        if self._on_driver_death is None:
+            return
+        for process in set(psutil.Process().children()) - before:
+            with contextlib.suppress(OSError, AttributeError):  # no pidfd here: the clock of the step ends it, later
+                watch = (os.pidfd_open(process.pid), self._driver, self._on_driver_death)
+                threading.Thread(target=self._wait_for_death, args=watch, daemon=True).start()
+
+    def _wait_for_death(self, process: int, driver: Any, tell: Callable[[], None]) -> None:
+        poll = select.poll()
+        poll.register(process, select.POLLIN)
+        poll.poll()
+        os.close(process)
+        if self._driver is driver:
+            tell()
 
     def _stop_driver(self) -> None:
         driver, self._driver = self._driver, None

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.errors import UsageError, first_line
+from harness.errors import HarnessError, UsageError, first_line
 from harness.policies.config import PolicyConfig
 from harness.policies.heuristic import HeuristicPolicy
 from harness.policies.language_model import LanguageModelPolicy
@@ -52,6 +52,13 @@ def _users_own(config: PolicyConfig) -> Policy:
         raise UsageError(
             f"{config.name} does not take these options: {first_line(error)}",
             fix="[options] are the keyword arguments of the class",
+        ) from error
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"{config.name} cannot be made: {type(error).__name__}: {first_line(error)}",
+            fix="correct the class or its [options]",
         ) from error
     missing = [name for name in _METHODS if not callable(getattr(policy, name, None))]
     if not isinstance(getattr(policy, "name", None), str):

@@ -1,0 +1,1 @@
+"""Injected faults: real processes, a real Chromium, the real command line."""
