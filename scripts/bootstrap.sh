@@ -18,10 +18,11 @@ if [ -x .venv/bin/harness ] && grep -qxF "$want" "$stamp" 2>/dev/null; then exit
 
 if [ ! -x .venv/bin/python ]; then
   echo "bootstrap: $("$python" -V) → .venv"
-  if ! "$python" -m venv .venv 2>/dev/null; then
+  if ! "$python" -m venv .venv >/dev/null 2>&1; then
     # Debian and Ubuntu ship venv apart from Python.
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-      { apt-get update -qq && apt-get install -y -qq python3-venv; } >/dev/null
+      echo "bootstrap: adding python3-venv with apt"
+      { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv; } >/dev/null 2>&1
       rm -rf .venv && "$python" -m venv .venv
     else
       echo "bootstrap: this Python has no venv; install it (Debian/Ubuntu: apt install python3-venv)" >&2; exit 3

@@ -23,7 +23,7 @@ if command -v apt-get >/dev/null; then
   # Ubuntu's `chromium` is a snap wrapper; the headless shell is Debian's and the faster of the two.
   for package in chromium-headless-shell chromium; do
     echo "browser: trying apt install $package"
-    if { $sudo apt-get update -qq && $sudo apt-get install -y -qq "$package"; } >/dev/null 2>&1 && found; then exit 0; fi
+    if { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$package"; } >/dev/null 2>&1 && found; then exit 0; fi
   done
 fi
 echo "browser: no Chromium to be had; install one and set HARNESS_CHROMIUM=/path/to/chromium" >&2
