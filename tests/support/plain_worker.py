@@ -1,0 +1,79 @@
+"""A worker process without a browser: speaks harness.messages as harness.worker does, and breaks as an episode's goal orders.
+
+`python -m tests.support.plain_worker FD`. Setup: {"starts": folder with a file per start, "broken": starts that die}.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import sys
+import threading
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from harness import messages
+from harness.executors.local import connect_to_parent
+from harness.rollout import run_episode
+from harness.testing import ScriptedEnv, ScriptedPolicy
+from harness.types import EpisodeSpec, Phase, Step
+
+
+class Odd:
+    """Pickled by reference to this module's `__main__`, which the parent's is not."""
+
+
+class _ToParent:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def phase(self, name: Phase) -> None:
+        self._connection.send(messages.PhaseBegun(name))
+
+    def goal(self, goal: str) -> None:
+        self._connection.send(messages.GoalKnown(goal))
+
+    def step(self, step: Step) -> None:
+        self._connection.send(messages.StepDone(step))
+
+
+def main(descriptor: int) -> None:
+    connection = connect_to_parent(descriptor)
+    setup = connection.recv()
+    starts = Path(str(setup.config["starts"]))
+    number = len(list(starts.iterdir()))
+    (starts / str(number)).touch()
+    if number in setup.config["broken"]:
+        sys.exit(f"start {number} is broken")
+    connection.send(messages.Ready({}))
+    while isinstance(order := connection.recv(), messages.Run):
+        while order.spec.task.goal == "waits for company" and len(list(starts.iterdir())) < 2:
+            threading.Event().wait(0.01)
+        _play(connection, order.spec)
+
+
+def _play(connection: Connection, spec: EpisodeSpec) -> None:
+    goal = spec.task.goal if spec.attempt == 0 else "good"
+    if goal == "dies at once":
+        os._exit(9)
+    pages = ["RootWebArea 'One'", "RootWebArea 'Two'", "RootWebArea 'Three'"]
+    trajectory, verdict = run_episode(
+        ScriptedPolicy(["noop()"]), ScriptedEnv(pages), spec, max_steps=5, listener=_ToParent(connection)
+    )
+    if goal == "sends rubbish":
+        connection.send_bytes(b"this is no message")
+    if goal == "sends an unknown class":
+        connection.send(Odd())
+    if goal == "freezes in mid-message":
+        os.write(connection.fileno(), struct.pack("!i", 1000) + b"the beginning of a message")
+        threading.Event().wait()
+    if goal == "is stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    connection.send(messages.Finished(trajectory.model_copy(update={"steps": ()}), verdict))
+    if goal == "dies when idle":
+        os._exit(8)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
