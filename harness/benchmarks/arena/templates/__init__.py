@@ -1,0 +1,1 @@
+"""The templates, one module per site; each ends with `TEMPLATES`."""
