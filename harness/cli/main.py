@@ -19,6 +19,7 @@ from harness.cli.probe import probe
 from harness.cli.report import report
 from harness.cli.run import run
 from harness.cli.show import show
+from harness.cli.sites import app as sites
 from harness.errors import EXIT_INTERRUPTED, HarnessError
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ app.command("report")(report)
 app.command("show")(show)
 app.command("fetch")(fetch)
 app.command("probe")(probe)
+app.add_typer(sites, name="sites")
 
 
 @app.callback(invoke_without_command=True)
