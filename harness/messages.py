@@ -23,7 +23,7 @@ class Stop(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The worker is up. `versions`: browser and policy as this worker sees them."""
+    """The worker is up, or has cleaned up after an error. `versions`: browser and policy as this worker sees them."""
 
     versions: dict[str, str]
 
@@ -49,7 +49,10 @@ class StepDone(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """The end of an episode. `trajectory` comes without its steps: the parent has them already."""
+    """The end of an episode. `trajectory` comes without its steps: the parent has them already.
+
+    After an `error` the worker cleans up and then says Ready: it gets nothing to play before.
+    """
 
     trajectory: Trajectory
     verdict: Verdict

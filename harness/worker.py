@@ -21,7 +21,7 @@ from harness.executors.local import connect_to_parent
 from harness.policies import make_policy
 from harness.protocols import Policy
 from harness.rollout import run_episode
-from harness.types import EpisodeSpec, Phase, Step
+from harness.types import EpisodeSpec, Phase, Step, Verdict
 
 
 class _ToParent:
@@ -52,10 +52,15 @@ def main(descriptor: int) -> None:
         connection.send(messages.Refused(error_info(error), error.exit_code, error.fix))
         return
     env = BrowserEnv(BrowserSession(config.browser, chromium, on_driver_death=_die), benchmark.open)
-    connection.send(messages.Ready({"browser": chromium.name}))
+    ready = messages.Ready({"browser": chromium.name})
+    connection.send(ready)
     try:
         while isinstance(order := connection.recv(), messages.Run):
-            _play(connection, policy, env, order.spec, max_steps(config))
+            verdict = _play(connection, policy, env, order.spec, max_steps(config))
+            if verdict.status == "error":
+                with contextlib.suppress(RolloutError):  # the next reset reports it, if it lasts
+                    env.recover()
+                connection.send(ready)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone; so are we
     finally:
@@ -63,13 +68,11 @@ def main(descriptor: int) -> None:
         env.close()
 
 
-def _play(connection: Connection, policy: Policy, env: BrowserEnv, spec: EpisodeSpec, steps: int) -> None:
+def _play(connection: Connection, policy: Policy, env: BrowserEnv, spec: EpisodeSpec, steps: int) -> Verdict:
     trajectory, verdict = run_episode(policy, env, spec, max_steps=steps, listener=_ToParent(connection))
-    # Told first: should the clean-up hang or crash, it must not change what this episode is labelled with.
+    # Told before any clean-up: should that hang or crash, it must not change what this episode is labelled with.
     connection.send(messages.Finished(trajectory.model_copy(update={"steps": ()}), verdict))
-    if verdict.status == "error":
-        with contextlib.suppress(RolloutError):  # the next reset reports it, if it lasts
-            env.recover()
+    return verdict
 
 
 def _die() -> None:

@@ -90,7 +90,10 @@ class _Seat:
     number: int
     instance: int | None
     worker: WorkerHandle | None = None
+    started: bool = False
+    """The process has been ready once."""
     ready: bool = False
+    """It may be given an episode: it has started, or has cleaned up after an error."""
     deadline: float = float("inf")
     job: _Job | None = None
 
@@ -160,7 +163,8 @@ class Runner:
         """One turn of the loop; False when there is nothing left to wait for."""
         if self._stop_at is None:
             self._hand_out()
-        busy = [seat for seat in self._seats if seat.job or (seat.worker and not seat.ready)]
+        unplayed = len(self._schedule) > 0
+        busy = [seat for seat in self._seats if seat.job or (seat.worker and not seat.ready and unplayed)]
         if not busy or (self._stop_at is not None and time.monotonic() >= self._stop_at):
             return False
         if self._stop_at is not None and not any(seat.job for seat in busy):
@@ -190,7 +194,7 @@ class Runner:
 
     def _start_worker(self, seat: _Seat) -> None:
         seat.worker = self._spawn(seat.number, seat.instance or 0)
-        seat.ready = False
+        seat.started = seat.ready = False
         seat.deadline = time.monotonic() + self._limits.startup_seconds
         seat.worker.send(self._setup)
 
@@ -218,7 +222,7 @@ class Runner:
         job, now = seat.job, time.monotonic()
         match message:
             case messages.Ready(versions):
-                seat.ready, seat.deadline = True, float("inf")
+                seat.started, seat.ready, seat.deadline = True, True, float("inf")
                 self._ever_ready, self._failed_starts = True, 0
                 self.versions.update(versions)
             case messages.Refused(error, _code, fix):
@@ -235,12 +239,17 @@ class Runner:
             case messages.Finished(trajectory, verdict) if job:
                 whole = trajectory.model_copy(update={"steps": tuple(job.steps)})
                 self._record(seat, whole, verdict)
+                if verdict.status == "error":
+                    seat.ready, seat.deadline = False, now + self._limits.startup_seconds
 
     def _check_clocks(self) -> None:
         now = time.monotonic()
         for seat in self._seats:
             if seat.worker is None or now < seat.deadline or seat.worker.connection.poll():
                 continue  # with news unread the worker is not silent: it is this process that was held up
+            if seat.job is None and seat.started:
+                self._remove(seat)
+                continue
             if seat.job is None:
                 self._not_started(seat, f"a worker did not start within {self._limits.startup_seconds:g} s")
                 continue
@@ -254,7 +263,7 @@ class Runner:
         assert seat.worker is not None
         seat.worker.join(timeout=2)
         died = seat.worker.post_mortem()
-        if seat.job is None and not seat.ready:
+        if seat.job is None and not seat.started:
             self._not_started(seat, "a worker died while starting")
         elif seat.job is not None:
             phase = seat.job.phase

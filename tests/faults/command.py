@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections import Counter
 from pathlib import Path
@@ -22,6 +24,7 @@ from tests.support.web import Page, Reply
 
 ROOT = Path(__file__).parents[2]
 MARK = "FAULT_TEST_RUN"
+LOOK_SECONDS = 0.5
 TASKS = "tests.support.fault_tasks"
 CONFIG = """
 [gym]
@@ -51,6 +54,7 @@ class Command:
 
     def __init__(self, *arguments: str, site: str = "") -> None:
         self.mark = uuid.uuid4().hex
+        self._seen: set[psutil.Process] = set()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "harness.cli.main", *arguments],
             cwd=ROOT,
@@ -62,14 +66,19 @@ class Command:
         )
 
     def end(self, timeout: float = 120) -> Ended:
-        """Wait for the end. Kills what is left if it does not come, and fails."""
-        try:
-            out, err = self.process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            for process in [*self.descendants(), psutil.Process(self.process.pid)]:
-                process.kill()
-            raise
-        return Ended(self.process.returncode, out, err)
+        """Wait for the end, looking now and then at what it has started. Kills it all if it does not end, and fails."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                out, err = self.process.communicate(timeout=LOOK_SECONDS)
+                return Ended(self.process.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                for process in self.descendants():
+                    if time.monotonic() > deadline:
+                        process.kill()
+                if time.monotonic() > deadline:
+                    self.process.kill()
+                    raise
 
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -78,21 +87,26 @@ class Command:
         return [p for p in psutil.Process(self.process.pid).children() if "harness.worker" in p.cmdline()]
 
     def descendants(self) -> list[psutil.Process]:
-        """Every living process that carries the mark, whoever its parent is now, but for the command itself."""
-        found = []
+        """Every process of the command that lives: those seen below it so far, and those that carry its mark, whoever their
+        parent is now (Chromium's children overwrite their environment, so that the mark alone would miss them)."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            self._seen.update(psutil.Process(self.process.pid).children(recursive=True))
         for process in psutil.process_iter():
-            try:
-                marked = process.environ().get(MARK) == self.mark and process.status() != psutil.STATUS_ZOMBIE
-            except psutil.Error:
-                continue
-            if marked and process.pid != self.process.pid:
-                found.append(process)
-        return found
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get(MARK) == self.mark and process.pid != self.process.pid:
+                    self._seen.add(process)
+        return [process for process in self._seen if _lives(process)]
 
     def survivors(self, seconds: float = 10) -> list[str]:
         """What still lives after `seconds`, for a message; empty as soon as all are gone."""
         _, alive = psutil.wait_procs(self.descendants(), timeout=seconds)
-        return [" ".join(process.cmdline())[:200] for process in alive if process.is_running()]
+        return [str(process) for process in alive if _lives(process)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def run_arguments(tmp_path: Path, glob: str, *more: str, limits: str = "", name: str = "run") -> list[str]:

@@ -53,8 +53,7 @@ def test_a_killed_worker_is_replaced_and_its_episode_played_again(served: Served
 def test_a_stopped_run_goes_on_with_the_same_command(served: Served, tmp_path: Path, how: signal.Signals) -> None:
     arguments = run_arguments(tmp_path, "row.*", "--workers", "1")
     command = start_and_hold(served, arguments)
-    started = command.descendants()
-    assert len(started) > 3, "a worker, a driver and a browser"
+    assert len(command.descendants()) > 5, "a worker, a driver and a browser of several processes"
     command.send(how)
     if how == signal.SIGINT:
         served.site.release()  # what is in hand may finish

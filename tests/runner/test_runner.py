@@ -135,6 +135,15 @@ def test_a_worker_that_dies_idle_costs_at_most_an_attempt(tmp_path: Path) -> Non
     assert summary.left == 0
 
 
+def test_an_error_is_cleaned_up_before_the_next_episode_begins(tmp_path: Path) -> None:
+    """Whatever the clean-up does, it happens to no episode: not to the one that is over, not to the next."""
+    goals = ["errs and cleans up", "errs and dies cleaning up", "good", "errs and dies cleaning up"]
+    bench = Bench(tmp_path, goals)
+    summary = bench.play()
+    assert bench.labels == [(goal, 0, "success" if goal == "good" else "policy_error") for goal in goals]
+    assert (summary.left, len(bench.started)) == (0, 2)
+
+
 def test_a_slow_disk_times_nobody_out(tmp_path: Path) -> None:
     """While the parent waits for the disk it hears nothing: that is no silence of the workers."""
     bench = Bench(tmp_path, ["waits for company", *["good"] * 200], seats=2, pause=SECONDS + 1)

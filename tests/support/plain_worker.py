@@ -58,8 +58,9 @@ def _play(connection: Connection, spec: EpisodeSpec) -> None:
     if goal == "dies at once":
         os._exit(9)
     pages = ["RootWebArea 'One'", "RootWebArea 'Two'", "RootWebArea 'Three'"]
+    actions: list[str | Exception] = ["noop()", ValueError("no idea")] if goal.startswith("errs") else ["noop()"]
     trajectory, verdict = run_episode(
-        ScriptedPolicy(["noop()"]), ScriptedEnv(pages), spec, max_steps=5, listener=_ToParent(connection)
+        ScriptedPolicy(actions), ScriptedEnv(pages), spec, max_steps=5, listener=_ToParent(connection)
     )
     if goal == "sends rubbish":
         connection.send_bytes(b"this is no message")
@@ -71,7 +72,9 @@ def _play(connection: Connection, spec: EpisodeSpec) -> None:
     if goal == "is stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
     connection.send(messages.Finished(trajectory.model_copy(update={"steps": ()}), verdict))
-    if goal == "dies when idle":
+    if goal == "errs and cleans up":
+        connection.send(messages.Ready({}))
+    if goal in ("errs and dies cleaning up", "dies when idle"):
         os._exit(8)
 
 
