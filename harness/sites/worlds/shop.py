@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 
+from harness.sites import definition
+from harness.sites.catalog import SHOP_MANAGER, SHOPPER
 from harness.sites.worlds import names
 from harness.sites.worlds.shop_words import GRIPES, MIXED, PRAISE, SELLING_POINTS, TREE, Shelf
 
-NOW = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+NOW = datetime.fromisoformat(definition.NOW)
 """What the site's clock says, always."""
 
 SEED = 20260302
@@ -180,8 +182,8 @@ def build(seed: int = SEED) -> ShopWorld:
         seed=seed,
         now=NOW.isoformat(),
         accounts=(
-            Account(customers[0].email, "lantern-orchard-7", customers[0].first, customers[0].last, staff=False),
-            Account("staff@example.com", "granary-walk-12", "Linus", "Quillstead", staff=True),
+            _account(SHOPPER, staff=False),
+            _account(SHOP_MANAGER, staff=True),
         ),
         categories=categories,
         products=products,
@@ -191,6 +193,11 @@ def build(seed: int = SEED) -> ShopWorld:
         vouchers=_vouchers(),
         wish_lists=_wish_lists(rng, buyable, customers[0]),
     )
+
+
+def _account(login: definition.Account, staff: bool) -> Account:
+    first, last = login.name.split()
+    return Account(login.username, login.password, first, last, staff)
 
 
 def _categories() -> tuple[Category, ...]:
@@ -239,7 +246,8 @@ def _product(rng: random.Random, index: int, path: tuple[str, ...], shelf: Shelf
 
 def _customers(rng: random.Random) -> tuple[Customer, ...]:
     found: list[Customer] = []
-    for index, someone in enumerate(names.people(rng, 64)):
+    shopper = names.Person(*SHOPPER.name.split())
+    for index, someone in enumerate((shopper, *names.people(rng, 63))):
         joined = NOW - timedelta(days=rng.randint(740, 1100), minutes=rng.randint(0, 1439))
         addresses = tuple(names.address(rng) for _ in range(3 if index == 0 else rng.choice((1, 1, 2))))
         found.append(Customer(someone.first, someone.last, someone.email, joined.isoformat(), addresses))
