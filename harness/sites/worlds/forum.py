@@ -13,7 +13,7 @@ forum's clock shows all the time.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -222,7 +222,7 @@ def _subject_drafts(rng: random.Random, clock: _Clock, users: list[User], boards
     for place, (subject, board, thing, (title, opening, question)) in enumerate(chosen):
         replies = rng.randrange(22, 44) if place in long_ones else rng.choice((1, 2, 3, 3, 4, 5, 5, 6, 7, 8, 10))
         body = " ".join([opening, *rng.sample(board.details, 2), question])
-        posts = _posts(rng, clock, users, _filled(body, thing), replies, subject.advice, thing)
+        posts = _posts(rng, clock, users, _filled(body, thing), _advice(rng, replies, subject.advice, thing))
         start = posts[0]
         topic = Topic(
             0, boards[board.title], start.user, _filled(title, thing), _iso(start.at),
@@ -233,7 +233,7 @@ def _subject_drafts(rng: random.Random, clock: _Clock, users: list[User], boards
 
 def _help_drafts(rng: random.Random, clock: _Clock, users: list[User], boards: dict[str, int]) -> Iterable[_Draft]:
     for place, (title, body) in enumerate(text.HELP_TOPICS):
-        posts = _posts(rng, clock, users, body, rng.randrange(2, 9), ("Thank you, that was not obvious.",), "the forum")
+        posts = _posts(rng, clock, users, body, [(reply, None) for reply in rng.sample(text.HELP_REPLIES, rng.randrange(2, 9))])
         rules = place == 0
         if rules:
             posts = (replace(posts[0], user=2), *posts[1:])
@@ -247,7 +247,7 @@ def _poll_drafts(rng: random.Random, clock: _Clock, users: list[User], boards: d
     for title, board, name, choices in text.POLLS:
         lines = "\n".join(f"{number}. {choice}" for number, choice in enumerate(choices, start=1))
         body = f"I am curious what most of you do.\n\n[poll name={name}]\n{lines}\n[/poll]"
-        posts = _posts(rng, clock, users, body, rng.randrange(3, 9), ("Voted.", "Hard to choose just one."), "this")
+        posts = _posts(rng, clock, users, body, [(reply, None) for reply in rng.sample(text.POLL_REPLIES, rng.randrange(2, 7))])
         yield _Draft(Topic(0, boards[board], posts[0].user, title, _iso(posts[0].at)), posts)
 
 
@@ -267,26 +267,36 @@ def _private_drafts(rng: random.Random, clock: _Clock, users: list[User]) -> Ite
         yield _Draft(Topic(0, PRIVATE_CATEGORY, partner.id, title, _iso(start), members=(1, partner.id)), posts)
 
 
-def _posts(
-    rng: random.Random, clock: _Clock, users: list[User], body: str, replies: int, advice: tuple[str, ...], thing: str
-) -> tuple[_Post, ...]:
-    """The first post and its replies in order of date. At most one reply per topic and kind states a fact."""
+_Reply = tuple[str, tuple[str, str] | None]
+"""Text and the fact in it."""
+
+
+def _posts(rng: random.Random, clock: _Clock, users: list[User], body: str, replies: Sequence[_Reply]) -> tuple[_Post, ...]:
+    """The first post and its replies in order of date."""
     weights = [8.0 if user.id == 1 else 3.0 if user.id == 2 else 1.0 + 12.0 / (1 + user.id % 17) for user in users]
     at = clock.between(FIRST_DAY, NOW - timedelta(days=30))
     posts = [_Post(at, rng.choices(users, weights)[0].id, body)]
-    kinds = list(text.FACTS)
-    rng.shuffle(kinds)
-    for _ in range(replies):
+    for reply, fact in replies:
         latest = min(at + timedelta(days=rng.choice((1, 1, 2, 4, 9))), NOW - timedelta(hours=30))
         at = clock.between(at + timedelta(minutes=4), latest)
+        posts.append(_Post(at, rng.choices(users, weights)[0].id, reply, fact))
+    return tuple(posts)
+
+
+def _advice(rng: random.Random, count: int, advice: tuple[str, ...], thing: str) -> list[_Reply]:
+    """Replies to a topic about `thing`. At most one of them per kind of fact states one."""
+    kinds = list(text.FACTS)
+    rng.shuffle(kinds)
+    replies: list[_Reply] = []
+    for _ in range(count):
         fact = _fact(rng, kinds.pop()) if kinds and rng.random() < 0.22 else None
         parts = [rng.choice(text.REPLY_OPENERS), rng.choice(advice)]
         if fact:
             parts.append(text.FACTS[fact[0]].format(value=fact[1]))
         if rng.random() < 0.6:
             parts.append(rng.choice(text.REPLY_CLOSERS))
-        posts.append(_Post(at, rng.choices(users, weights)[0].id, _filled(" ".join(parts), thing), fact))
-    return tuple(posts)
+        replies.append((_filled(" ".join(parts), thing), fact))
+    return replies
 
 
 def _fact(rng: random.Random, kind: str) -> tuple[str, str]:

@@ -289,6 +289,20 @@ HELP_TOPICS = (
      "Tell us what you like to do and where you learned about this place. No real addresses, please."),
 )  # fmt: skip
 
+HELP_REPLIES = (
+    "Thank you, that was not obvious.", "I had been wondering about this as well.", "Could this be pinned for newcomers?",
+    "Works for me, thanks to everybody who keeps the place running.", "Good to know. I would not have found it on my own.",
+    "I agree with every word.", "May I suggest a short summary in the first post?", "It took me a while to find this topic.",
+    "Happy to help if somebody is needed.", "Seen and understood.",
+)  # fmt: skip
+
+POLL_REPLIES = (
+    "Voted. I am surprised by the result so far.", "Hard to choose just one.", "It depends on the season for me.",
+    "I used to think otherwise, but I changed my mind last year.", "Nice idea for a poll.",
+    "Where is the answer for the rest of us?",
+    "I asked at home and we do not agree.", "Closer than I thought.",
+)  # fmt: skip
+
 FRAMES = (
     ("Advice wanted: {thing}", "I could do with some advice on {thing}.", "What would you do first?"),
     ("What I learned about {thing} this year", "A short report on {thing}, for whoever comes after me.",

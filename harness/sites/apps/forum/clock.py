@@ -26,6 +26,7 @@ def freeze(data: Path) -> datetime:
 def say_dates() -> None:
     """Lists of topics and comments, and "tobias_wren closed this topic …", show a date and a time of day."""
     import spirit.comment.tags
+    import spirit.core.templatetags.spirit_tags
     from django.template.defaultfilters import date
     from spirit.core.tags.registry import register
 

@@ -48,7 +48,7 @@ def main() -> None:
     import waitress
 
     app = application(arguments.data.resolve())
-    print(f"Forum on {arguments.host}:{arguments.port}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"Forum on {arguments.host}:{arguments.port}\n")
     waitress.serve(app, host=arguments.host, port=arguments.port, threads=4, ident=None)
 
 
