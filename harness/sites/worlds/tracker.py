@@ -146,7 +146,10 @@ def build(seed: int = SEED) -> TrackerWorld:
         tagline=TAGLINE,
         accounts=accounts,
         components=components,
-        milestones=tuple(Milestone(p.name, p.due, f"{p.due} 15:00:00" if p.completed else "", p.description) for p in MILESTONES),
+        milestones=tuple(
+            Milestone(plan.name, plan.due, f"{plan.due} 15:00:00" if plan.completed else "", plan.description)
+            for plan in MILESTONES
+        ),
         versions=tuple(Version(name, f"{day} 12:00:00", f"Stackwren {name}") for name, day in VERSIONS),
         reports=_reports(),
         tickets=tickets,

@@ -132,9 +132,7 @@ class _Maker:
         for _ in range(rng.choice((0, 1, 1, 2, 3))):
             if rng.random() < 0.3:
                 owner = rng.choice([name for name in self.team if name != values["owner"]])
-                edit(
-                    values["owner"], "I cannot do this before the summer; over to somebody else.", owner=owner, status="assigned"
-                )
+                edit(values["owner"], "I have no time for this; over to somebody else.", owner=owner, status="assigned")
             elif rng.random() < 0.3:
                 edit(rng.choice(self.team), rng.choice(REMARKS), priority=rng.choice(PRIORITIES))
             else:

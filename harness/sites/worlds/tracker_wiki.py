@@ -235,7 +235,8 @@ def _start() -> str:
         "== How we work ==\n"
         "CodingStyle, CodeReview, TicketTriage, ReleaseProcess, SecurityPolicy, BackupPolicy, SupportRota\n\n"
         "== Reference ==\n"
-        "Glossary, DataModel, PrivacyNotes, HardwareList, KeyboardShortcuts, TranslationGuide, TrainingDays, UpgradeGuide\n"
+        "[wiki:Glossary], DataModel, PrivacyNotes, HardwareList, KeyboardShortcuts, TranslationGuide, TrainingDays, "
+        "UpgradeGuide\n"
     )
 
 

@@ -16,7 +16,7 @@ import base64
 import hashlib
 import json
 import shutil
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from trac.env import Environment
@@ -24,7 +24,10 @@ from trac.perm import DefaultPermissionStore
 
 # Who may do what. Nobody but ifenwick may do what is written to trac.ini or to the list of permissions.
 PERMISSIONS = {
-    "anonymous": ("WIKI_VIEW", "TICKET_VIEW", "MILESTONE_VIEW", "ROADMAP_VIEW", "REPORT_VIEW", "REPORT_SQL_VIEW", "TIMELINE_VIEW", "SEARCH_VIEW"),
+    "anonymous": (
+        "WIKI_VIEW", "TICKET_VIEW", "MILESTONE_VIEW", "ROADMAP_VIEW", "REPORT_VIEW", "REPORT_SQL_VIEW", "TIMELINE_VIEW",
+        "SEARCH_VIEW",
+    ),
     "developers": ("TICKET_CREATE", "TICKET_MODIFY", "TICKET_EDIT_CC", "WIKI_CREATE", "WIKI_MODIFY"),
     "managers": (
         "developers", "TICKET_ADMIN", "MILESTONE_ADMIN", "REPORT_CREATE", "REPORT_MODIFY", "WIKI_DELETE", "WIKI_RENAME",
@@ -81,7 +84,11 @@ def build(world: dict, out: Path) -> None:
     """`world` is harness.sites.worlds.tracker.TrackerWorld as JSON. `out` is emptied first."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    named = (("project", "name", world["project"]), ("project", "descr", world["tagline"]), ("header_logo", "alt", world["project"]))
+    named = (
+        ("project", "name", world["project"]),
+        ("project", "descr", world["tagline"]),
+        ("header_logo", "alt", world["project"]),
+    )
     environment = Environment(str(out / "project"), create=True, options=[*OPTIONS, *named])
     (out / "project" / "conf" / "passwords").write_text(_passwords(world["accounts"]), encoding="utf-8")
     with environment.db_transaction as db:
@@ -139,7 +146,9 @@ def _tables(world: dict) -> dict[str, list[dict]]:
             {"name": entry["name"], "time": _micro(entry["released"]), "description": entry["description"]}
             for entry in world["versions"]
         ],
-        "report": [{"author": None, **{key: entry[key] for key in ("title", "query", "description")}} for entry in world["reports"]],
+        "report": [
+            {"author": None, **{key: entry[key] for key in ("title", "query", "description")}} for entry in world["reports"]
+        ],
         "ticket": [_ticket(ticket) for ticket in tickets],
         "ticket_change": [row for ticket in tickets for change in ticket["changes"] for row in _change(ticket["id"], change)],
         "wiki": [
@@ -185,7 +194,7 @@ def _micro(text: str) -> int:
     """`2025-03-11 09:30:00` (UTC) in microseconds since 1970, as Trac keeps times; 0 for none."""
     if not text:
         return 0
-    return int(datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc).timestamp()) * 1_000_000
+    return int(datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()) * 1_000_000
 
 
 def main() -> None:
