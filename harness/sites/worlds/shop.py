@@ -25,7 +25,6 @@ NOW = datetime.fromisoformat(definition.NOW)
 """What the site's clock says, always."""
 
 SEED = 20260302
-ORDER_STATUSES = ("Pending", "Being processed", "Shipped", "Complete", "Cancelled")
 APPROVED, PENDING, REJECTED = "approved", "pending", "rejected"
 
 
@@ -282,7 +281,12 @@ def _orders(rng: random.Random, buyable: list[Product], customers: tuple[Custome
             for product in rng.sample(buyable, k=rng.choice((1, 1, 2, 2, 3, 4)))
         )
         days = minute / 1440
-        choices = ORDER_STATUSES[:2] if days < 20 else ORDER_STATUSES[1:4] if days < 60 else ("Complete",) * 7 + ("Cancelled",)
+        if days < 60:
+            choices = ("Pending", "Pending", "Being processed", "Cancelled")
+        elif days < 150:
+            choices = ("Being processed", "Shipped", "Shipped", "Complete")
+        else:
+            choices = ("Complete",) * 7 + ("Cancelled",)
         placed = (NOW - timedelta(minutes=minute)).isoformat()
         found.append(Order(str(100001 + index), buyer.email, placed, rng.choice(choices), lines, rng.choice(buyer.addresses)))
     return tuple(found)

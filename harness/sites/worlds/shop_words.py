@@ -27,7 +27,7 @@ _HARD = ("ceramic", "glass", "stoneware")
 _TECH = ("aluminium", "plastic", "steel")
 
 TREE: dict[str, dict[str, dict[str, Shelf]]] = {
-    "Home": {
+    "Living": {
         "Lighting": {
             "Desk Lamps": Shelf(("Desk Lamp", "Clamp Lamp"), 1800, 8900, _METAL, ("late reading", "a tidy desk", "close work")),
             "Floor Lamps": Shelf(("Floor Lamp", "Arc Lamp"), 4500, 18900, _METAL + _WOOD, ("a dark corner", "an armchair")),

@@ -35,7 +35,7 @@ def load(world: dict, media: Path) -> dict[str, Product]:
             upc=product["upc"],
             title=product["title"],
             slug=slugify(product["title"]),
-            description=f"<p>{product['description']}</p>",
+            description=product["description"],
             product_class=kinds[product["category"][0]],
             is_public=True,
         )

@@ -1,4 +1,4 @@
-"""Product pictures, drawn: a plain shape in the product's colour. One per section of the shop and colour."""
+"""Product pictures, drawn: a plain shape in the product's colour. One per section of the shop and colour, in two sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-SIZE = 240
+SIZE, SMALL = 240, 70
+SMALL_SUFFIX = "-small.png"
 FOLDER = "images/products"
 _PAINT = {
     "black": "#2b2b2b",
@@ -32,6 +33,8 @@ def draw(media: Path, section: str, colour: str) -> str:
         image = Image.new("RGB", (SIZE, SIZE), "#d9dfe3")
         _shape(ImageDraw.Draw(image), _SHAPES[sum(map(ord, section)) % len(_SHAPES)], _PAINT[colour])
         image.quantize(8).save(path, optimize=True)
+        small = path.with_name(path.stem + SMALL_SUFFIX)
+        image.resize((SMALL, SMALL)).quantize(16).save(small, optimize=True)
     return name
 
 

@@ -56,7 +56,7 @@ def main() -> None:
 
     app = application(arguments.data.resolve())
     print(f"{settings.OSCAR_SHOP_NAME} on {arguments.host}:{arguments.port}", file=sys.stderr, flush=True)
-    waitress.serve(app, host=arguments.host, port=arguments.port, threads=4, ident=None)
+    waitress.serve(app, host=arguments.host, port=arguments.port, threads=8, ident=None)
 
 
 if __name__ == "__main__":

@@ -166,5 +166,5 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"stderr": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"oscar": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {"oscar": {"level": "WARNING"}, "django.request": {"level": "ERROR"}, "waitress.queue": {"level": "ERROR"}},
 }
