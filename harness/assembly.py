@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.benchmarks.arena import ArenaBenchmark
 from harness.benchmarks.gym import GymBenchmark
 from harness.benchmarks.miniwob import MiniwobBenchmark
 from harness.benchmarks.webarena import WebArenaBenchmark, WebArenaLiteBenchmark, WebArenaVerifiedBenchmark
@@ -12,14 +13,23 @@ from harness.protocols import Benchmark
 
 BENCHMARKS: dict[str, str] = {
     "miniwob": "MiniWoB++: 125 small tasks, embedded, scored by the page",
+    "arena": "the arena: tasks on real applications on this machine, WebArena's evaluators and database checks",
     "webarena": "WebArena: 812 tasks on self-hosted sites, WebArena's own evaluators",
     "webarena-lite": "WebArena-Lite: 165 of them",
     "webarena-verified": "WebArena-Verified: 812 tasks scored from answer and network trace, no model judge",
     "webvoyager": "WebVoyager: 643 tasks on live sites, model judge",
     "gym:GLOB": "any task that an installed BrowserGym package registers, scored by its own validate",
 }
-DEFAULT_MAX_STEPS = {"miniwob": 10, "webarena": 30, "webarena-lite": 30, "webarena-verified": 30, "webvoyager": 15}
-"""Policy outputs per episode where the config says 0: the step budgets of the benchmarks' papers and BrowserGym's."""
+DEFAULT_MAX_STEPS = {
+    "miniwob": 10,
+    "arena": 25,
+    "webarena": 30,
+    "webarena-lite": 30,
+    "webarena-verified": 30,
+    "webvoyager": 15,
+}
+"""Policy outputs per episode where the config says 0: the step budgets of the benchmarks' papers and BrowserGym's; the arena's
+leaves room beyond its longest oracle."""
 OTHER_MAX_STEPS = 30
 OWN_VIEWPORT = {"miniwob": (332, 214)}
 """Benchmarks whose tasks set their own viewport, whatever [browser] says: BrowserGym's value."""
@@ -30,6 +40,8 @@ def make_benchmark(config: RunConfig) -> Benchmark:
     name = config.run.benchmark
     if name == "miniwob":
         return MiniwobBenchmark(config.miniwob)
+    if name == "arena":
+        return ArenaBenchmark(config.arena)
     if name == "webarena":
         return WebArenaBenchmark(config.webarena, config.judge)
     if name == "webarena-lite":

@@ -3,7 +3,7 @@
     [run]         what to run: benchmark, tasks, windows, seeds          here
     [browser]     harness.envs.config        [limits]      harness.limits
     [policy]      harness.policies           [judge]       harness.completions (a model server)
-    [miniwob] [webarena] [webvoyager] [gym]  the benchmarks' own
+    [miniwob] [webarena] [webvoyager] [arena] [gym]  the benchmarks' own
 A TOML file (`--config run.toml`) and command-line options fill the same fields; options win.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from harness.benchmarks.arena import ArenaConfig
 from harness.benchmarks.gym import GymConfig
 from harness.benchmarks.miniwob import MiniwobConfig
 from harness.benchmarks.webarena import WebArenaConfig
@@ -31,7 +32,7 @@ class RunSection(Record):
     """`[run]` of run.toml."""
 
     benchmark: str = "miniwob"
-    """miniwob, webarena, webarena-lite, webarena-verified, webvoyager, or gym:GLOB."""
+    """miniwob, arena, webarena, webarena-lite, webarena-verified, webvoyager, or gym:GLOB."""
     tasks: tuple[str, ...] = ()
     """Globs over task ids (`click-*`, `27?`); empty: all tasks."""
     sites: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ class RunConfig(Record):
     miniwob: MiniwobConfig = MiniwobConfig()
     webarena: WebArenaConfig = WebArenaConfig()
     webvoyager: WebVoyagerConfig = WebVoyagerConfig()
+    arena: ArenaConfig = ArenaConfig()
     gym: GymConfig = GymConfig()
 
     def explicit(self) -> JsonDict:

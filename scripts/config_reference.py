@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from harness.benchmarks.arena import ArenaConfig
 from harness.benchmarks.gym import GymConfig
 from harness.benchmarks.miniwob import MiniwobConfig
 from harness.benchmarks.webarena.config import InstanceSet, WebArenaConfig
@@ -49,6 +50,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "webarena.instances": InstanceSet,
     "webarena.probes": Probe,
     "webvoyager": WebVoyagerConfig,
+    "arena": ArenaConfig,
     "gym": GymConfig,
 }
 """`[judge]` has the fields of `[policy.llm.endpoint]`."""

@@ -18,6 +18,11 @@ from harness.errors import UsageError
 from harness.types import JsonDict
 
 BUILT_IN = ("heuristic", "random", "noop", "replay", "llm")
+ELSEWHERE = {
+    "oracle": "harness.benchmarks.arena.oracle:OraclePolicy",
+    "nearly": "harness.benchmarks.arena.oracle:NearlyPolicy",
+}
+"""Short names of policies that belong to a benchmark: module:Class, imported when they are asked for."""
 
 
 class _Config(BaseModel):
@@ -71,7 +76,8 @@ class PolicyConfig(_Config):
     """`[policy]` of a run's configuration, or a file of configs/policies/."""
 
     name: str = "heuristic"
-    """A built-in policy (heuristic, random, noop, replay, llm) or a class of your own as module:Class."""
+    """A built-in policy (heuristic, random, noop, replay, llm), the arena's own (oracle, nearly), or a class of yours as
+    module:Class."""
     llm: LlmConfig | None = None
     """Only with name `llm`, and needed there."""
     replay: ReplayConfig | None = None
@@ -81,8 +87,8 @@ class PolicyConfig(_Config):
 
     @model_validator(mode="after")
     def _sections_fit_the_name(self) -> PolicyConfig:
-        if ":" not in self.name and self.name not in BUILT_IN:
-            raise ValueError(f"no policy {self.name!r}: use one of {', '.join(BUILT_IN)}, or module:Class")
+        if ":" not in self.name and self.name not in (*BUILT_IN, *ELSEWHERE):
+            raise ValueError(f"no policy {self.name!r}: use one of {', '.join((*BUILT_IN, *ELSEWHERE))}, or module:Class")
         for section in ("llm", "replay"):
             if (getattr(self, section) is not None) != (self.name == section):
                 needed = self.name == section

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.errors import HarnessError, UsageError, first_line
-from harness.policies.config import PolicyConfig
+from harness.policies.config import ELSEWHERE, PolicyConfig
 from harness.policies.heuristic import HeuristicPolicy
 from harness.policies.language_model import LanguageModelPolicy
 from harness.policies.noop import NoopPolicy
@@ -23,6 +23,8 @@ def make_policy(config: PolicyConfig) -> Policy:
     """Build the policy. Raises `UsageError` for a class that cannot be used, `NotReadyError` for a missing key."""
     if ":" in config.name:
         return _users_own(config)
+    if config.name in ELSEWHERE:
+        return _users_own(config.model_copy(update={"name": ELSEWHERE[config.name]}))
     if config.llm is not None:
         return LanguageModelPolicy(config.llm)
     if config.replay is not None:

@@ -31,7 +31,7 @@ PAGE = """RootWebArea 'Shop'
 
 
 def hands(tree: str = PAGE, pages: tuple[str, ...] = ("http://shop.localhost:1/",)) -> Hands:
-    o = Hands(Random(0), ["http://shop.localhost:1/"], {"shop": "http://shop.localhost:1/", "forum": "http://forum.localhost:2/"})
+    o = Hands(Random(0), "http://shop.localhost:1/", {"shop": "http://shop.localhost:1/", "forum": "http://forum.localhost:2/"})
     tabs = tuple(OpenPage(url=url, title="") for url in pages)
     o.see(Observation(url=pages[0], axtree=tree, open_pages=tabs))
     return o

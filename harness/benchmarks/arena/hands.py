@@ -7,7 +7,7 @@ policy.act(observation) ─► hands.see(observation) ─► next(oracle) ─►
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping
 from random import Random
 
 from harness.actions import make_action
@@ -34,10 +34,10 @@ class OracleLost(PolicyError):
 class Hands:
     """Given to `Template.oracle`. `rng` is seeded by the episode's seed."""
 
-    def __init__(self, rng: Random, start_urls: Sequence[str], homes: dict[str, str]) -> None:
+    def __init__(self, rng: Random, start_url: str, homes: Mapping[str, str]) -> None:
         """`homes`: site → the URL where it begins."""
         self.rng = rng
-        self.start_urls = tuple(start_urls)
+        self.start_url = start_url
         self.homes = homes
         self._observation: Observation | None = None
         self._page: Page | None = None
@@ -155,17 +155,15 @@ class Hands:
 
     def goto_start(self) -> Steps:
         """Open the start page again."""
-        yield _action("goto", url=self.start_urls[0])
+        yield _action("goto", url=self.start_url)
 
     def open(self, site: str) -> Steps:
         """Go to a site of a multi-site task: its tab if it has one, else its address."""
-        home = self.homes[site]
-        for number, page in enumerate(self.observation.open_pages):
-            if page.url.startswith(home):
-                if number != self.observation.active_page_index:
-                    yield _action("tab_focus", index=number)
-                return
-        yield _action("goto", url=home)
+        tabs = self.observation.open_pages
+        if (number := next((i for i, tab in enumerate(tabs) if self._site_of(tab.url) == site), None)) is None:
+            yield _action("goto", url=self.homes[site])
+        elif number != self.observation.active_page_index:
+            yield _action("tab_focus", index=number)
 
     def stop(self, answer: str = "Done.") -> Steps:
         """Tell the user the answer: the end of the episode."""
@@ -192,6 +190,10 @@ class Hands:
         raise OracleLost(
             f"no {'/'.join(roles)} {wanted!r}{limits} (number {nth}) on {self.url}; there are {len(there)}: {there[:SHOWN]}"
         )
+
+    def _site_of(self, url: str) -> str:
+        """The site whose home is the longest beginning of `url`: `shop_admin` lies below `shop`."""
+        return max((s for s, home in self.homes.items() if url.startswith(home)), key=lambda s: len(self.homes[s]), default="")
 
     def _text(self, element: Element) -> str:
         return self.page.text(element)
