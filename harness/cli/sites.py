@@ -143,6 +143,7 @@ def _print(found: Sequence[AppStatus]) -> None:
         memory = f"{line.memory_mb:.0f} MB" if line.memory_mb else ""
         condition = Text(line.condition, _STYLES[line.condition])
         table.add_row(str(line.instance), line.app, condition, line.url, str(line.pid or ""), memory, str(line.reset_epoch))
-        if line.detail and line.condition != "down":
-            table.add_row("", "", Text(line.detail, "dim"))
     Console().print(table)
+    for line in found:
+        if line.detail and line.condition != "down":
+            typer.echo(f"{line.app} of set {line.instance}: {line.detail}")

@@ -73,7 +73,7 @@ class Builder(NamedTuple):
         return self.apps_folder / app / name
 
 
-def ensure(layout: Layout, builder: Builder, app: AppName, announce: Callable[[], None]) -> Golden:
+def ensure(layout: Layout, builder: Builder, app: AppName, announce: Callable[[], object]) -> Golden:
     """The first state of `app`, built if there is none of this key. Callers hold the state directory's lock."""
     world = builder.world(app)
     name = f"{app}-{_key(builder.apps_folder / app, world)}"
