@@ -61,8 +61,12 @@ Sessions, last logins, view counters and search logs are ignored everywhere: lis
 A person does not type URLs: no `goto` except `goto_start` and `open(site)` in multi-site tasks.
 If a target is missing after a short wait the oracle stops with an error that shows what the page has.
 
-**Try it**: `harness run --bench arena --policy oracle --tasks 'shop-remove-wish-0'` (also `--policy nearly`), after
-`python scripts/build_arena.py`, which checks every template and rewrites the data files. `'*-0'` is one task per template.
+**Try it**: `python scripts/build_arena.py` checks every template and rewrites the data files; then, on sites of your own (two
+runs on one instance set would set it back under each other),
+    harness sites up shop --state data/sites-mine --port 8400
+    printf '[arena]\\nstate_dir = "data/sites-mine"\\n' > mine.toml
+    harness run --config mine.toml --bench arena --policy oracle --tasks 'shop-remove-wish-*'        and --policy nearly
+`'*-0'` is the first task of each template.
 """
 
 from harness.benchmarks.arena.expect import (

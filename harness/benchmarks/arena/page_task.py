@@ -21,7 +21,7 @@ from harness.scoring.webarena import Answer
 from harness.sites.catalog import SITES
 from harness.sites.definition import Account, AppName
 from harness.sites.health import problem
-from harness.sites.instances import reset
+from harness.sites.instances import reset, reset_epochs
 from harness.sites.records import InstanceSet
 from harness.types import EpisodeSpec, Trajectory, Verdict, json_value
 
@@ -60,6 +60,7 @@ class ArenaPage:
         return TaskSignal()
 
     def score(self, page: Any, trajectory: Trajectory) -> Verdict:
+        self._require_own_state()
         row, final_url = self._row, str(page.url)
         databases: dict[str, Database] = {app: self._database(app) for app in self._apps}
         state = evaluate_state(row["eval"].get("state") or {}, databases, {site: SITES[site].app for site in row["sites"]})
@@ -83,6 +84,16 @@ class ArenaPage:
     def teardown(self) -> None: ...
 
     # ------------------------------------------------------------------ inside
+
+    def _require_own_state(self) -> None:
+        """Another process that set the sites back in mid-episode took the agent's work and its login with it."""
+        now = reset_epochs(self._sites)
+        if any(now.get(app) != epoch for app, epoch in self._epochs.items()):
+            raise SiteError(
+                f"instance set {self._sites.index} was set back by somebody else during the episode",
+                kind="foreign_reset",
+                fix="one run per state directory: harness sites up --state DIR, and [arena] state_dir",
+            )
 
     def _database(self, app: AppName) -> Database:
         running = self._sites.apps[app]
