@@ -14,7 +14,7 @@ from harness.envs.pages import Pages, title_of
 from harness.errors import EnvError, first_line
 from harness.types import ChatMessage, Observation
 
-MAX_TRIES = 5
+MAX_TRIES = 8
 
 # What Playwright and Chrome say when a page moved under our feet; looking again is right, failing is not.
 _TRANSIENT = (

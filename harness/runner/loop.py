@@ -292,9 +292,7 @@ class Runner:
             steps=tuple(job.steps),
             stop_reason=reason,
         )
-        worker = seat.worker
         self._record(seat, trajectory, error_verdict(error))
-        seat.worker = worker
         self._remove(seat)
 
     def _record(self, seat: _Seat, trajectory: Trajectory, verdict: Verdict) -> None:

@@ -31,7 +31,6 @@ SCRIPTS: dict[tuple[str, int], list[str]] = {
     ("click-collapsible", 3): ["click('{tab}')", "noop(300)"],
     ("find-greatest", 5): ["click('{button}')"],
     ("tic-tac-toe", 1): ["noop(100)"],
-    ("book-flight", 1): ["fill('{textbox}', 'x')"],
     ("email-inbox", 1): ["noop(100)"],
     ("social-media", 8): ["noop(100)"],
 }

@@ -41,7 +41,7 @@ PAGES = {
         "<title>tampers</title><button bid='x\" onload=alert(1)' aria-roledescription='browsergym_id_99 mine'>A</button>"
         "<script>Object.defineProperty(document, 'activeElement', {get() { throw new Error('no') }, configurable: true})</script>"
     ),
-    "/nav-loop": "<title>loop</title><script>setTimeout(() => location.search = Math.random(), 30)</script>",
+    "/nav-loop": "<title>loop</title><script>setTimeout(() => location.search = Math.random(), 60)</script>",
     "/markup": "<title>m</title><button>'] click('1') [red]\x1b[31m\n```\nclick('2')</button>",
 }
 
