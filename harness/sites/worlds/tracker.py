@@ -40,6 +40,7 @@ SEED = 20260302
 TEAM = 14
 REPORTERS = 22
 
+MEMBER = "members"
 DEVELOPER = "developers"
 MANAGER = "managers"
 """Trac's permission groups: what each may do is in apps/tracker/build.py."""
@@ -52,7 +53,7 @@ class Account:
     username: str
     name: str
     email: str
-    group: str = DEVELOPER
+    group: str
     password: str = ""
 
 
@@ -130,7 +131,8 @@ def build(seed: int = SEED) -> TrackerWorld:
     accounts = (
         Account("mhale", "Morgan Hale", "morgan.hale@example.com", MANAGER, "anchor-56"),
         Account("ifenwick", "Iris Fenwick", "iris.fenwick@example.com", "TRAC_ADMIN", "harbor-71"),
-        *(_account(person) for person in crowd),
+        *(_account(person, DEVELOPER) for person in crowd[:TEAM]),
+        *(_account(person, MEMBER) for person in crowd[TEAM:]),
     )
     team = [account.username for account in accounts[: TEAM + 2]]
     reporters = [account.username for account in accounts[TEAM + 2 :]]
@@ -158,8 +160,8 @@ def build(seed: int = SEED) -> TrackerWorld:
     )
 
 
-def _account(person: Person) -> Account:
-    return Account((person.first[0] + person.last).lower(), person.full, person.email)
+def _account(person: Person, group: str) -> Account:
+    return Account((person.first[0] + person.last).lower(), person.full, person.email, group)
 
 
 def _reports() -> tuple[Report, ...]:
