@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from datetime import timedelta
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
@@ -19,6 +19,8 @@ from spirit.topic.private.models import TopicPrivate
 from spirit.user.models import UserProfile
 
 NEVER_LOGS_IN = "!"
+VOTING = timedelta(hours=5)
+"""All votes of a poll are given this long after it was published."""
 
 
 def load(world: dict) -> None:
@@ -94,7 +96,7 @@ def _comments(world: dict) -> None:
     CommentLike.objects.bulk_create(
         CommentLike(user_id=like["user"], comment_id=like["comment"], date=like["date"]) for like in world["likes"]
     )
-    # As Spirit does it: who has written in a topic has a notification there, which is not active until they subscribe.
+    # As Spirit does it: who has written in a topic is notified of the next comments there.
     latest = {(c["user"], c["topic"]): c for c in world["comments"]}
     TopicNotification.objects.bulk_create(
         TopicNotification(user_id=user, topic_id=topic, comment_id=c["id"], date=c["date"], is_read=True, is_active=True)
@@ -115,9 +117,5 @@ def _polls(world: dict) -> None:
             choice = CommentPollChoice.objects.get(poll__comment=comment, number=number)
             CommentPollChoice.objects.filter(pk=choice.pk).update(vote_count=len(voters))
             CommentPollVote.objects.bulk_create(
-                CommentPollVote(voter_id=voter, choice=choice, created_at=_day_after(comment.date)) for voter in voters
+                CommentPollVote(voter_id=voter, choice=choice, created_at=comment.date + VOTING) for voter in voters
             )
-
-
-def _day_after(moment: datetime) -> datetime:
-    return moment.replace(hour=(moment.hour + 5) % 24)
