@@ -70,6 +70,16 @@ def test_reading() -> None:
     assert o.row("green mug") == []
 
 
+def test_text_is_read_by_pattern_or_named_as_missing() -> None:
+    def script(o: Hands, pattern: str):  # type: ignore[no-untyped-def]
+        text = yield from o.read(pattern)
+        yield from o.stop(text)
+
+    assert only(script(hands(), r"Red mug\n£([\d.]+)"))[1] == {"text": "4.20"}
+    with pytest.raises(OracleLost, match=r"no text like 'green'.*begins with \['Blue mug'"):
+        list(script(hands(), "green"))
+
+
 def test_a_missing_target_is_waited_for_and_then_named() -> None:
     steps = hands().click("button", "Buy")
     for _ in range(PATIENCE):

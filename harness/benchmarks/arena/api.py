@@ -51,6 +51,7 @@ Sessions, last logins, view counters and search logs are ignored everywhere: lis
 **Hands** (`o`, see `hands.py`): one yielded action per step; `o` then shows the new page.
     yield from o.click(role, name)       also .fill(role, name, text) .search(role, name, text) .select(name, option)
                                          .check(name) .uncheck(name) .press(key) .back() .goto_start() .open("forum") .wait()
+    price = yield from o.read(r"Price\\n£([\\d.]+)")       text of the page (pieces joined by \\n), waited for; the first group
     yield from o.stop("answer")          or o.give_up("why it cannot be done"): the last step
     o.find(role, name) → [Element]       also .has(…) .texts() .line(pattern) .match(pattern) .row(text) .url .page
   `name` is a str (equal, spacing and case aside) or a compiled pattern (searched for); None is any name.

@@ -100,6 +100,14 @@ class Hands:
                 return [self._all_text(cell) for cell in cells]
         return []
 
+    def read(self, pattern: str) -> Generator[Action, None, str]:
+        """What the pattern (its first group, if it has one) finds in the text of the page; waited for like a target."""
+        for _ in range(PATIENCE):
+            if found := self.match(pattern):
+                return str(found[1] if found.re.groups else found[0])
+            yield _action("noop", wait_ms=WAIT_MS)
+        raise OracleLost(f"no text like {pattern!r} on {self.url}; it begins with {self.texts()[:SHOWN]}")
+
     def maybe(self, chance: float = 0.5) -> bool:
         """A choice of manner: true with this chance."""
         return self.rng.random() < chance
