@@ -1,5 +1,5 @@
 # Thin on purpose: the logic is in scripts/ and in the package.
-.PHONY: run test lint slow bench llm-proof clean
+.PHONY: run test lint slow bench arena arena-test llm-proof clean
 
 run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a real Chromium
 	@scripts/bootstrap.sh
@@ -25,10 +25,22 @@ bench: ## speed and memory against stock BrowserGym and bare Playwright, in one 
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python benchmarks/throughput.py
 
+arena: ## set up everything, bring the arena's sites up, then play every task with the scripted oracle
+	@scripts/bootstrap.sh webarena
+	@scripts/ensure_chromium.sh
+	@.venv/bin/harness sites up
+	@.venv/bin/harness run --bench arena --policy oracle
+
+arena-test: ## set up everything, then every test of the sites and the arena, on the real applications
+	@scripts/bootstrap.sh dev webarena
+	@scripts/ensure_chromium.sh
+	@.venv/bin/harness sites install
+	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest tests/sites tests/arena -m "not slow" $(PYTEST)
+
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)
 	@scripts/bootstrap.sh dev webarena
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python scripts/serve_smollm2.py -- .venv/bin/python -m pytest -m slow tests/policies/test_llm_real_server.py
 
 clean:
-	rm -rf .venv .venv-serve build dist
+	rm -rf .venv .venv-serve .venv-sites build dist

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,15 @@ from harness.envs.browser import BrowserEnv
 from harness.envs.chromium import Chromium, find_chromium
 from harness.envs.config import BrowserConfig
 from harness.envs.session import BrowserSession
+from harness.sites.environment import Environment
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests on real sites need an environment that takes minutes to install; `make arena-test` does and insists on it."""
+    if item.get_closest_marker("sites") and (problem := Environment().problem()):
+        if os.environ.get("HARNESS_REQUIRE_SITES"):
+            pytest.fail(problem)
+        pytest.skip(f"{problem}: harness sites install")
 
 
 @pytest.fixture(scope="session")

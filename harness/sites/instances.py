@@ -128,14 +128,11 @@ class Sites:
     def _begin(self, index: int, app: AppDefinition, first: golden.Golden, say: Say) -> _Starting | None:
         """Start a server on a first state, unless a healthy one of the same contents is there."""
         place = self.layout.place(index, app.name)
-        server, state = read_record(place.server, process.Server), read_record(place.state, PlaceState)
-        if server and state and state.golden == first.name and process.alive(server, place.data):
-            if not health.problem(app, server.port):
+        if server := read_record(place.server, process.Server):
+            why = self._unfit(app, place, server, first)
+            if not why:
                 return None
-            say(f"{app.name} of set {index}: does not answer, is restarted")
-        elif server:
-            say(f"{app.name} of set {index}: {'has other contents' if state else 'had ended'}, is started anew")
-        if server:
+            say(f"{app.name} of set {index}: {why}, is started anew")
             process.stop(server, place.data)
         with locked(place.lock, RESET_LOCK_SECONDS):
             self._restore(place, first)
@@ -147,6 +144,15 @@ class Sites:
         begun = process.start(command, port=port, log=place.log, environment=golden.process_environment())
         write_record(place.server, begun)
         return _Starting(app, place, begun)
+
+    def _unfit(self, app: AppDefinition, place: Place, server: process.Server, first: golden.Golden) -> str:
+        """Why a server that was started earlier cannot stay; empty if it can."""
+        state = read_record(place.state, PlaceState)
+        if not process.alive(server, place.data):
+            return "had ended"
+        if state is None or state.golden != first.name:
+            return "has other contents"
+        return health.problem(app, server.port)
 
     def _port(self, index: int, app: AppDefinition, own: Place, say: Say) -> int:
         """The set's port for this application, or a free one above it; not one that another set was given."""

@@ -90,7 +90,7 @@ def _backup(golden: Path, live: Path) -> None:
 
     # immutable: the golden file is never written, so it needs no locks and gets no sidecar files.
     source = sqlite3.connect(f"{golden.as_uri()}?mode=ro&immutable=1", uri=True)
-    with closing(source), closing(sqlite3.connect(live, timeout=_RETRY_SECONDS)) as target:
+    with closing(source), closing(sqlite3.connect(live, timeout=LOCK_SECONDS)) as target:
         target.execute("PRAGMA synchronous=OFF")  # a crash of the machine costs nothing: the golden state is there
         source.backup(target, progress=watch, sleep=_RETRY_SECONDS)
 
