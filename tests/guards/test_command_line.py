@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from harness import errors
-from tests.support.command_lines import commands, lines_in, parse
+from tests.support.command_lines import command_of, commands, lines_in, parse
 from tests.support.repository import ROOT
 
 GOLDEN = Path(__file__).parent / "command_line.txt"
@@ -46,7 +46,7 @@ def test_every_command_explains_itself_with_an_example_that_parses(name: str) ->
     examples = list(lines_in(text.replace("Example: ", "")))
     assert examples, f"harness {name} --help has no example"
     for example in examples:
-        assert example.split()[1] == name
+        assert command_of(example) == name
         parse(example)
     for parameter in command.params:
         assert getattr(parameter, "help", ""), f"{name}: {parameter.name} has no help"

@@ -22,6 +22,7 @@ MODULES = (
     "harness.rollout",
     "harness.runner",
     "harness.scoring.judges",
+    "harness.sites",
     "harness.testing",
     "harness.types",
     "results.aggregate",

@@ -15,10 +15,24 @@ _PROMPT = re.compile(r"^(?:\$ )?(?:\.venv/bin/)?(?=harness(?:\s|$))")
 
 
 def commands() -> dict[str, typer.core.TyperCommand]:
-    """Name → command."""
+    """Name → command; one of a group is called `sites up`."""
     group = typer.main.get_command(app)
     assert isinstance(group, typer.core.TyperGroup)
-    return {name: command for name, command in group.commands.items() if isinstance(command, typer.core.TyperCommand)}
+    return dict(_commands(group, ""))
+
+
+def _commands(group: typer.core.TyperGroup, prefix: str) -> Iterator[tuple[str, typer.core.TyperCommand]]:
+    for name, command in group.commands.items():
+        if isinstance(command, typer.core.TyperGroup):
+            yield from _commands(command, f"{prefix}{name} ")
+        elif isinstance(command, typer.core.TyperCommand):
+            yield f"{prefix}{name}", command
+
+
+def command_of(line: str) -> str:
+    """The name of the command that a line calls."""
+    words = shlex.split(line, comments=True)[1:]
+    return next((name for count in (2, 1) if (name := " ".join(words[:count])) in commands()), words[0])
 
 
 def lines_in(text: str) -> Iterator[str]:
@@ -37,8 +51,9 @@ def parse(line: str) -> dict[str, object]:
         if not words or words[0].startswith("-"):
             group = typer.main.get_command(app)
             return dict(group.make_context("harness", words or ["--help"]).params)
-        assert words[0] in commands(), f"there is no command {words[0]!r}"
-        return dict(commands()[words[0]].make_context(words[0], words[1:]).params)
+        name = command_of(line)
+        assert name in commands(), f"there is no command {name!r}"
+        return dict(commands()[name].make_context(name, words[len(name.split()) :]).params)
     except typer.Exit as done:  # --help and --version print and leave
         assert done.exit_code == 0
         return {}
