@@ -1,7 +1,8 @@
 """Writes the arena's data files from its templates: tasks, splits, manifest, and the counts in docs/arena.md.
 
-    python scripts/build_arena.py            rewrite what has changed
-    python scripts/build_arena.py --check    exit 1 if a file is not what the templates say (tests/arena does the same)
+    python scripts/build_arena.py              rewrite what has changed
+    python scripts/build_arena.py shop forum   the same for these sites only (`multi`: tasks on several), others stay as they are
+    python scripts/build_arena.py --check      exit 1 if a file is not what the templates say (tests/arena does the same)
 
 The same templates and worlds give the same bytes. Splits are kept: only templates without one are given one.
 """
@@ -12,15 +13,16 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.benchmarks.arena.collection import (
+    GROUPS,
     HELD_OUT_SITE,
     BadTemplate,
-    all_templates,
     assign_splits,
-    modules,
+    group_of,
     task_rows,
     templates_of,
 )
@@ -34,33 +36,43 @@ KINDS = ("information", "navigation", "content", "configuration")
 _BLOCK = re.compile(r"(?<=<!-- counts -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def build(known_splits: dict[str, str]) -> dict[str, str]:
-    """File name → text, of every data file. Raises BadTemplate."""
+def build(known_splits: dict[str, str], groups: Sequence[str] = GROUPS) -> dict[str, str]:
+    """File name → text, of every data file. Raises BadTemplate. Groups not in `groups` keep the tasks they have."""
     files: dict[str, str] = {}
     splits: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
-    all_templates()  # ids are unique across modules
-    for module in modules():
-        assigned = assign_splits([template.id for template in templates_of(module)], known_splits)
-        splits |= assigned
-        own = [row for template in templates_of(module) for row in task_rows(template, assigned[template.id])]
-        rows += own
-        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in own)
-        files[f"{module}.json"] = f'{{"schema_version": {SCHEMA_VERSION}, "tasks": [\n{lines}\n]}}\n'
+    for group in GROUPS:
+        own = group_rows(group, known_splits) if group in groups else stored_rows(group)
+        if own:
+            lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in own)
+            files[f"{group}.json"] = f'{{"schema_version": {SCHEMA_VERSION}, "tasks": [\n{lines}\n]}}\n'
+            splits |= {row["intent_template_id"]: row["split"] for row in own}
+            rows += own
     repeated = [text for text, times in Counter(phrasings_of(rows)).items() if times > 1]
     if repeated:
         raise BadTemplate(f"two templates share the phrasing {repeated[0]!r}")
     files[SPLITS] = json.dumps(dict(sorted(splits.items())), indent=1) + "\n"
     manifest = {
         "schema_version": SCHEMA_VERSION,
-        "files": list(modules()),
-        "templates": len(all_templates()),
+        "files": [group for group in GROUPS if f"{group}.json" in files],
+        "templates": len(splits),
         "tasks": len(rows),
         "task_set_hash": task_set_hash([as_task(row) for row in rows]),
         "data_hash": hash_of(rows),
     }
     files[MANIFEST] = json.dumps(manifest, indent=1) + "\n"
     return files
+
+
+def group_rows(group: str, known_splits: dict[str, str]) -> list[dict[str, Any]]:
+    own = templates_of(group)
+    assigned = assign_splits(list(own), known_splits)
+    return [row for template in own.values() for row in task_rows(template, assigned[template.id])]
+
+
+def stored_rows(group: str) -> list[dict[str, Any]]:
+    path = DATA / f"{group}.json"
+    return list(json.loads(path.read_text(encoding="utf-8"))["tasks"]) if path.exists() else []
 
 
 def phrasings_of(rows: list[dict[str, Any]]) -> list[str]:
@@ -73,10 +85,10 @@ def counts(files: dict[str, str]) -> str:
     rows = [row for name in json.loads(files[MANIFEST])["files"] for row in json.loads(files[f"{name}.json"])["tasks"]]
     groups: dict[str, list[Any]] = {}
     for row in rows:
-        groups.setdefault(row["sites"][0] if len(row["sites"]) == 1 else "multi-site", []).append(row)
+        groups.setdefault(group_of(row["sites"]), []).append(row)
     head = ["site", "templates", "tasks", *KINDS, "unachievable", "train", "dev", "test"]
     lines = ["| " + " | ".join(head) + " |", "| --- " + "| ---: " * (len(head) - 1) + "|"]
-    for name, own in [*sorted(groups.items()), ("**all**", rows)]:
+    for name, own in [*groups.items(), ("**all**", rows)]:
         cells = [
             len({row["intent_template_id"] for row in own}),
             len(own),
@@ -102,8 +114,12 @@ def counts(files: dict[str, str]) -> str:
 def main() -> int:
     stored = DATA / SPLITS
     known = json.loads(stored.read_text(encoding="utf-8")) if stored.exists() else {}
+    chosen = [word for word in sys.argv[1:] if word != "--check"]
+    if unknown := set(chosen) - set(GROUPS):
+        print(f"error: no site {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+        return 2
     try:
-        made = build(known)
+        made = build(known, chosen or GROUPS)
     except BadTemplate as error:
         print(f"error: {error}")
         return 1

@@ -62,8 +62,8 @@ Sessions, last logins, view counters and search logs are ignored everywhere: lis
 A person does not type URLs: no `goto` except `goto_start` and `open(site)` in multi-site tasks.
 If a target is missing after a short wait the oracle stops with an error that shows what the page has.
 
-**Try it**: `python scripts/build_arena.py` checks every template and rewrites the data files; then, on sites of your own (two
-runs on one instance set would set it back under each other),
+**Try it**: `python scripts/build_arena.py shop` checks the site's templates and rewrites its data file. Then, on sites of your
+own (two runs on one instance set would set it back under each other):
     harness sites up shop --state data/sites-mine --port 8400
     printf '[arena]\\nstate_dir = "data/sites-mine"\\n' > mine.toml
     harness run --config mine.toml --bench arena --policy oracle --tasks 'shop-remove-wish-*'        and --policy nearly

@@ -1,6 +1,6 @@
 """Templates → tasks: every template found, checked, and written out as WebArena's JSON with a few entries of ours.
 
-    templates/shop.py TEMPLATES ─► task_rows(template, split) ─► {"task_id": "shop-…-0", "intent": …, "eval": …, …}
+    templates/shop*.py TEMPLATES ─► task_rows(template, split) ─► {"task_id": "shop-…-0", "intent": …, "eval": …, …}
 
 Splits are by template. Which split a template is in is data (`data/splits.json`): a new template gets the split its site is
 most short of, and an old one is never moved.
@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from random import Random
+from types import MappingProxyType
 from typing import Any, Final
 
 from harness.benchmarks.arena import templates
@@ -31,6 +32,9 @@ from harness.types import JsonDict
 SHARES: Final = {"train": 0.6, "test": 0.25, "dev": 0.15}
 HELD_OUT_SITE: Final = "forum"
 """The split `held_out_site`: all tasks on this site. Whoever trains for it trains on the others only."""
+MULTI: Final = "multi"
+GROUPS: Final = (*SITES, MULTI)
+"""One data file each."""
 MIN_PHRASINGS = 4
 _ID = re.compile(r"[a-z0-9]+(?:_[a-z]+)?(?:-[a-z0-9]+)+")
 _PLACEHOLDER = re.compile(r"__[A-Z_]+__")
@@ -41,30 +45,34 @@ class BadTemplate(ValueError):
 
 
 @cache
-def modules() -> tuple[str, ...]:
-    """Names of the modules of `templates`: one data file each."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(templates.__path__)))
-
-
-@cache
-def templates_of(module: str) -> tuple[Template, ...]:
-    found: Sequence[Template] = importlib.import_module(f"{templates.__name__}.{module}").TEMPLATES
-    return tuple(found)
-
-
-@cache
-def all_templates() -> Mapping[str, Template]:
-    """Every template by its id. Raises BadTemplate if two share one."""
+def templates_of(group: str) -> Mapping[str, Template]:
+    """Templates of a site, or of `multi`, by id. Modules of other groups are not imported. Raises BadTemplate."""
     found: dict[str, Template] = {}
-    for template in itertools.chain.from_iterable(map(templates_of, modules())):
-        if template.id in found:
-            raise BadTemplate(f"two templates are called {template.id}")
-        found[template.id] = template
-    return found
+    for module in (m.name for m in pkgutil.iter_modules(templates.__path__)):
+        if group_of_module(module) != group:
+            continue
+        # A module without TEMPLATES holds what several of its neighbours share.
+        for template in getattr(importlib.import_module(f"{templates.__name__}.{module}"), "TEMPLATES", ()):
+            if group_of(template.sites) != group:
+                raise BadTemplate(f"{template.id} is a task of {group_of(template.sites)}, but stands in {module}.py")
+            if template.id in found:
+                raise BadTemplate(f"two templates are called {template.id}")
+            found[template.id] = template
+    return MappingProxyType(found)
+
+
+def group_of(sites: Sequence[str]) -> str:
+    """The data file that tasks on these sites are in: the site's, or `multi`."""
+    return sites[0] if len(sites) == 1 else MULTI
+
+
+def group_of_module(module: str) -> str:
+    """`shop_admin_orders` → `shop_admin`: the longest group whose name begins the module's; empty for other modules."""
+    return max((g for g in GROUPS if module == g or module.startswith(f"{g}_")), key=len, default="")
 
 
 def assign_splits(ids: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
-    """Template id → split, for the templates of one module: the known ones as they are, new ones where most is missing."""
+    """Template id → split, for the templates of one group: the known ones as they are, new ones where most is missing."""
     assigned = {template_id: known[template_id] for template_id in ids if template_id in known}
     # By hash: in order of names, templates that were written together would land together.
     for template_id in sorted(set(ids) - set(known), key=lambda text: hashlib.sha256(text.encode()).hexdigest()):

@@ -1,4 +1,4 @@
-"""The committed tasks: one JSON file per module of `templates`, written by scripts/build_arena.py and read here.
+"""The committed tasks: one JSON file per site, and one for tasks on several, written by scripts/build_arena.py and read here.
 
     data/shop.json      {"schema_version": 1, "tasks": [one WebArena task per line, …]}
     data/splits.json    template id → train | dev | test
@@ -42,12 +42,10 @@ def read(name: str) -> Any:
 def definitions() -> Mapping[str, JsonDict]:
     """task_id → the task as it is in the data, site by site."""
     found: dict[str, JsonDict] = {}
-    for module in read(MANIFEST)["files"]:
-        content = read(f"{module}.json")
+    for group in read(MANIFEST)["files"]:
+        content = read(f"{group}.json")
         if content["schema_version"] != SCHEMA_VERSION:
-            raise NotReadyError(
-                f"{module}.json has schema version {content['schema_version']}, not {SCHEMA_VERSION}", fix=REBUILD
-            )
+            raise NotReadyError(f"{group}.json has schema version {content['schema_version']}, not {SCHEMA_VERSION}", fix=REBUILD)
         found.update({str(row["task_id"]): row for row in content["tasks"]})
     return MappingProxyType(found)
 

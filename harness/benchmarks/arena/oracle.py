@@ -10,7 +10,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from harness.actions import print_action
-from harness.benchmarks.arena.collection import all_templates
+from harness.benchmarks.arena.collection import group_of, templates_of
 from harness.benchmarks.arena.data import NAME, definitions
 from harness.benchmarks.arena.hands import Hands, OracleLost, Steps
 from harness.benchmarks.arena.template import Values
@@ -61,7 +61,7 @@ class OraclePolicy:
     def _begin(self, observation: Observation) -> None:
         """The sites' addresses are read off the open tabs: a policy is told no configuration."""
         assert self._task is not None
-        template = all_templates()[self._task.intent_template_id]
+        template = templates_of(group_of(self._task.sites))[self._task.intent_template_id]
         self._hands = Hands(Random(f"{self._task.task_id}/{self._seed}"), observation.url, homes(observation, template.sites))
         self._steps = template.oracle(self._hands, self.values(self._task.task_id))
 

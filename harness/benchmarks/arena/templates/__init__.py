@@ -1,1 +1,2 @@
-"""The templates, one module per site; each ends with `TEMPLATES`."""
+"""The templates. A module is named after its site (or `multi`), alone or with a word: `forum.py`, `forum_moderation.py`; it ends
+with `TEMPLATES`. Modules without one hold what others share."""
