@@ -33,6 +33,8 @@ class Page(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         word = self.path.rpartition("/")[2]
+        if word == "die":
+            os._exit(1)
         if word == "break":
             broken.set()
         status, body = 200, "csrfmiddlewaretoken"
