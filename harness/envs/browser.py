@@ -12,7 +12,7 @@ from harness.actions import answer_of, is_infeasible, said_of
 from harness.envs.chromium import find_chromium
 from harness.envs.config import BrowserConfig
 from harness.envs.execute import ActionExecutor
-from harness.envs.observe import observe
+from harness.envs.observe import Look, glance, look
 from harness.envs.pages import Pages
 from harness.envs.session import BrowserSession
 from harness.envs.settle import settle
@@ -47,8 +47,8 @@ class BrowserEnv:
         self._executor = ActionExecutor(self._pages, self._config)
         with boundary("env"):
             goal = self._task.setup(self._pages.active)
-            slow = not self._settle()
-            return goal, self._observe(slow=slow)
+            seen, slow = self._settle(since=time.monotonic())
+            return goal, self._observe(seen, slow=slow)
 
     def step(self, action: Action) -> StepResult:
         task = self._require_task()
@@ -57,7 +57,7 @@ class BrowserEnv:
             error = self._executor.execute(action)
             executed = time.perf_counter()
             ended = self._take_message(action)
-            slow = not self._settle()
+            seen, slow = self._settle(since=time.monotonic())
             settled = time.perf_counter()
         with boundary("evaluator"):
             signal = task.check(self._pages.active, self._answer)
@@ -65,7 +65,7 @@ class BrowserEnv:
         if signal.user_message:
             self._chat += (ChatMessage(role="user", message=signal.user_message),)
         with boundary("env"):
-            observation = self._observe(slow=slow, last_action_error=error.message if error else "")
+            observation = self._observe(seen, slow=slow, last_action_error=error.message if error else "")
         return StepResult(
             observation=observation,
             action_error=error,
@@ -134,18 +134,17 @@ class BrowserEnv:
         self._answer = answer
         return self._require_task().ends_on_answer
 
-    def _settle(self) -> bool:
-        return settle(self._pages, quiet_seconds=self._config.quiet_seconds, cap_seconds=self._config.settle_cap_seconds)
+    def _settle(self, since: float) -> tuple[Look | None, bool]:
+        """(a first look at the page, whether it was still busy at the cap)."""
+        seen = glance(self._pages, self._config)
+        config = self._config
+        quiet = settle(self._pages, since=since, quiet_seconds=config.quiet_seconds, cap_seconds=config.settle_cap_seconds)
+        return seen, not quiet
 
-    def _observe(self, *, slow: bool, last_action_error: str = "") -> Observation:
-        return observe(
-            self._pages,
-            self._config,
-            last_action_error=last_action_error,
-            chat_messages=self._chat,
-            slow=slow,
-            screenshot=self._config.screenshots != "none",
-        )
+    def _observe(self, seen: Look | None, *, slow: bool, last_action_error: str = "") -> Observation:
+        if seen is None or slow or not seen.still_true(self._pages):
+            seen = look(self._pages, self._config)
+        return seen.observation(last_action_error=last_action_error, chat_messages=self._chat, slow=slow)
 
     def _incidents(self) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -11,6 +11,7 @@ from harness.envs.marking import BID_ATTRIBUTE
 from harness.types import ActionError, ActionErrorKind
 
 _BID = re.compile(r"(?:[a-z][A-Z]*)*[0-9]+|(?:[a-z][A-Z]*)+")
+_SEVERAL = re.compile(r"strict mode violation.* resolved to (\d+) elements")
 _FRAME_STEP = re.compile(r"[a-z][A-Z]*")
 
 
@@ -40,12 +41,16 @@ def find_element(page: Any, bid: str) -> Any:
 
 
 def _only(frame: Any, bid: str) -> Any:
-    found = frame.query_selector_all(f'[{BID_ATTRIBUTE}="{bid}"]')
-    if not found:
+    try:
+        found = frame.query_selector(f'[{BID_ATTRIBUTE}="{bid}"]', strict=True)
+    except PlaywrightError as error:
+        if several := _SEVERAL.search(str(error)):
+            message = f'{several.group(1)} elements share bid "{bid}" (the page copied them)'
+            raise ActionFailed("ambiguous", message) from None
+        raise
+    if found is None:
         raise ActionFailed("stale", f'no element with bid "{bid}" on this page')
-    if len(found) > 1:
-        raise ActionFailed("ambiguous", f'{len(found)} elements share bid "{bid}" (the page copied them)')
-    return found[0]
+    return found
 
 
 # What Playwright's call log says while it waits for an element to become actionable; the last match is the reason.

@@ -9,7 +9,9 @@ element's `value` property to the attribute, which renumbers `<li>` items; we co
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from harness.envs.settle import VERSION_JS, WATCH_JS
 
 BID_ATTRIBUTE = "bid"
 _CARRIER_PREFIX = "browsergym_id_"
@@ -37,6 +39,7 @@ _WALK_JS = """
 
 MARK_JS = (
     """([prefix, tags, cap]) => {"""
+    + WATCH_JS
     + _WALK_JS
     + """
     const standard = new Set(tags.split(' '));
@@ -80,12 +83,17 @@ MARK_JS = (
         carry(element, 'aria-roledescription', bid);
         carry(element, 'aria-description', bid);
     }
-    return elements.length + beyond.size;
+    watch.forget();
+"""
+    + VERSION_JS
+    + """
+    return [elements.length + beyond.size, elements.some((element) => element.shadowRoot) ? '' : version];
 }"""
 )
 
 UNMARK_JS = (
     """() => {"""
+    + WATCH_JS
     + _WALK_JS
     + """
     for (const element of elements) {
@@ -105,37 +113,47 @@ UNMARK_JS = (
     }
     let focused = document.activeElement;
     while (focused && focused.shadowRoot && focused.shadowRoot.activeElement) focused = focused.shadowRoot.activeElement;
-    return (focused && focused.getAttribute && focused.getAttribute('bid')) || '';
+    watch.forget();
+    return [(focused && focused.getAttribute && focused.getAttribute('bid')) || '', document.title];
 }"""
 )
 
 
-def mark(page: Any, max_elements: int) -> int:
+class Marked(NamedTuple):
+    """`dropped`: elements left out. `version`: the state of the page that was marked, as settle.py names it."""
+
+    dropped: int
+    version: str
+
+
+def mark(page: Any, max_elements: int) -> Marked:
     """Mark all frames of the page that run scripts; at most `max_elements` in document order per frame, since Chrome needs
-    minutes for the tree of a page of 100,000. Returns the number of elements left out."""
+    minutes for the tree of a page of 100,000."""
     dropped = 0
 
-    def visit(frame: Any, prefix: str) -> None:
+    def visit(frame: Any, prefix: str) -> str:
         nonlocal dropped
-        dropped += max(0, int(frame.evaluate(MARK_JS, [prefix, _STANDARD_TAGS, max_elements])) - max_elements)
+        elements, version = frame.evaluate(MARK_JS, [prefix, _STANDARD_TAGS, max_elements])
+        dropped += max(0, int(elements) - max_elements)
         for child, bid in scriptable_children(frame):
             visit(child, bid)
+        return str(version)
 
-    visit(page.main_frame, "")
-    return dropped
+    version = visit(page.main_frame, "")
+    return Marked(dropped, version)
 
 
-def unmark(page: Any) -> str:
-    """Take the carriers out again. Returns the bid of the focused element, through frames; empty if none."""
-    focused = str(page.main_frame.evaluate(UNMARK_JS))
+def unmark(page: Any) -> tuple[str, str]:
+    """Take the carriers out again. Returns the bid of the focused element, through frames (empty if none), and the title."""
+    focused, title = map(str, page.main_frame.evaluate(UNMARK_JS))
     stack = list(scriptable_children(page.main_frame))
     while stack:
         frame, bid = stack.pop()
-        inner = str(frame.evaluate(UNMARK_JS))
+        inner = str(frame.evaluate(UNMARK_JS)[0])
         if focused == bid and inner:
             focused = inner
         stack = [*scriptable_children(frame), *stack]
-    return focused
+    return focused, title
 
 
 def scriptable_children(frame: Any) -> list[tuple[Any, str]]:

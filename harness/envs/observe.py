@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from typing import Any
+import contextlib
+from collections.abc import Coroutine
+from typing import Any, NamedTuple
 
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from harness.envs.axtext import AxText, axtree_text
 from harness.envs.config import BrowserConfig
 from harness.envs.marking import BID_ATTRIBUTE, mark, pop_bid, unmark
-from harness.envs.pages import Pages, title_of
+from harness.envs.pages import MAX_TITLE, Pages
+from harness.envs.settle import version_of
 from harness.errors import EnvError, first_line
-from harness.types import ChatMessage, Observation
+from harness.types import ChatMessage, Observation, OpenPage
 
-MAX_TRIES = 8
+MAX_TRIES = 5
+LAST_TRIES = 3
+"""A page that navigated away from all tries but these is stopped, else it could not be read at all."""
+SCREENSHOT_SECONDS = 3.0
+NO_SCREENSHOT = f"no screenshot within {SCREENSHOT_SECONDS:g} s"
 
 # What Playwright and Chrome say when a page moved under our feet; looking again is right, failing is not.
 _TRANSIENT = (
@@ -26,61 +35,108 @@ _TRANSIENT = (
     "Cannot find context",
     "Cannot read properties of",
     "No node with given id",
+    "Not attached to an active page",
     "Target closed",
     "has been closed",
+    NO_SCREENSHOT,
 )
 
 
-def observe(
-    pages: Pages,
-    config: BrowserConfig,
-    *,
-    last_action_error: str = "",
-    chat_messages: tuple[ChatMessage, ...] = (),
-    slow: bool = False,
-    screenshot: bool = True,
-) -> Observation:
+class Look(NamedTuple):
+    """What was seen of a page, and the state it was in (settle.version_of; empty if that cannot be told)."""
+
+    page: Any
+    version: str
+    url: str
+    title: str
+    tree: AxText
+    focused: str
+    dropped: int
+    screenshot: bytes | None
+    open_pages: tuple[OpenPage, ...]
+    active_index: int
+
+    def still_true(self, pages: Pages) -> bool:
+        """Would another look see the same?"""
+        if not self.version or pages.active is not self.page or self.page.url != self.url or pages.count != len(self.open_pages):
+            return False
+        try:
+            return version_of(self.page) == self.version
+        except PlaywrightError:  # it is navigating
+            return False
+
+    def observation(self, *, last_action_error: str, chat_messages: tuple[ChatMessage, ...], slow: bool) -> Observation:
+        return Observation(
+            url=self.url,
+            title=self.title,
+            axtree=self.tree.text,
+            open_pages=self.open_pages,
+            active_page_index=self.active_index,
+            focused_bid=self.focused,
+            last_action_error=last_action_error,
+            chat_messages=chat_messages,
+            screenshot=self.screenshot,
+            slow=slow,
+            total_nodes=self.tree.lines + self.dropped,
+            truncated=self.dropped > 0,
+            dropped_nodes=self.dropped,
+        )
+
+
+def look(pages: Pages, config: BrowserConfig) -> Look:
     """What the agent sees of the active page. Raises EnvError if the page cannot be read after `MAX_TRIES` tries."""
     for tries_left in reversed(range(MAX_TRIES)):
-        page = pages.active
+        if not tries_left:
+            config = config.model_copy(update={"screenshots": "none"})  # better than no observation at all
         try:
-            tree, focused, dropped = _axtree(pages, page, config)
-            image = _screenshot(pages, page) if screenshot else None
-            open_pages, active_index = pages.listing()
-            return Observation(
-                url=page.url,
-                title=title_of(page),
-                axtree=tree.text,
-                open_pages=open_pages,
-                active_page_index=active_index,
-                focused_bid=focused,
-                last_action_error=last_action_error,
-                chat_messages=chat_messages,
-                screenshot=image,
-                slow=slow,
-                total_nodes=tree.lines + dropped,
-                truncated=dropped > 0,
-                dropped_nodes=dropped,
-            )
+            seen = _look_once(pages, config)
+            assert seen is not None
+            return seen
         except PlaywrightError as error:
-            if not tries_left or not any(words in str(error) for words in _TRANSIENT):
+            if not tries_left or not _is_transient(error):
                 raise EnvError(f"cannot read the page: {first_line(error)}", kind="observation_failed") from error
+            if tries_left <= LAST_TRIES:
+                _stop_loading(pages)
             pages.active.wait_for_timeout(100 * (MAX_TRIES - tries_left))
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def _axtree(pages: Pages, page: Any, config: BrowserConfig) -> tuple[AxText, str, int]:
-    """(tree, bid of the focused element, elements left out)."""
-    dropped = mark(page, config.max_elements)
+def glance(pages: Pages, config: BrowserConfig) -> Look | None:
+    """A look at a page that may not have settled, worth keeping if it is `still_true` afterwards: waiting and looking then
+    happen side by side. None where it would be a waste."""
     try:
+        return None if pages.busy() else _look_once(pages, config, only_if_watched=True)
+    except PlaywrightError:  # the look after settling will tell
+        return None
+
+
+def _is_transient(error: PlaywrightError) -> bool:
+    return any(words in str(error) for words in _TRANSIENT)
+
+
+def _stop_loading(pages: Pages) -> None:
+    with contextlib.suppress(PlaywrightError):
+        pages.cdp(pages.active).send("Page.stopLoading")
+
+
+def _look_once(pages: Pages, config: BrowserConfig, *, only_if_watched: bool = False) -> Look | None:
+    page = pages.active
+    marked = mark(page, config.max_elements)
+    try:
+        if only_if_watched and not marked.version:
+            return None
         nodes = _merged_nodes(pages.cdp(page), single_frame=len(page.frames) == 1)
         clickable = _clickable(pages.cdp(page)) if config.clickable else frozenset()
     finally:
-        focused = unmark(page)
+        focused, title = unmark(page)
     for node in nodes:
         if bid := pop_bid(node):
             node["browsergym_id"] = bid
-    return axtree_text(nodes, clickable), focused, dropped
+    title = title[:MAX_TITLE]
+    screenshot = None if config.screenshots == "none" else _screenshot(pages, page)
+    open_pages, active_index = pages.listing(page, title)
+    tree = axtree_text(nodes, clickable)
+    return Look(page, marked.version, page.url, title, tree, focused, marked.dropped, screenshot, open_pages, active_index)
 
 
 def _merged_nodes(cdp: Any, *, single_frame: bool) -> list[dict[str, Any]]:
@@ -128,5 +184,19 @@ def _frame_ids(cdp: Any) -> list[str]:
 def _screenshot(pages: Pages, page: Any) -> bytes:
     """PNG of the viewport, straight from DevTools: Playwright's own waits for fonts and hides the caret, BrowserGym's resets the
     device metrics, after which Chromium 156 keeps an 800×600 window."""
-    answer = pages.cdp(page).send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+    cdp = pages.cdp(page)
+    call = cdp._impl_obj.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+    answer = cdp._sync(_answer_within(SCREENSHOT_SECONDS, call))  # Playwright's public call has no timeout
+    if answer is None:  # Chromium sometimes never answers on a page that navigates
+        pages.forget_cdp(page)
+        raise PlaywrightTimeoutError(NO_SCREENSHOT)
     return base64.b64decode(answer["data"])
+
+
+async def _answer_within(seconds: float, call: Coroutine[Any, Any, Any]) -> Any:
+    task = asyncio.create_task(call)
+    done, _ = await asyncio.wait({task}, timeout=seconds)
+    if done:
+        return task.result()
+    task.add_done_callback(lambda late: late.cancelled() or late.exception())  # asked for, or asyncio complains
+    return None

@@ -6,12 +6,16 @@ recent one that is still open; when none is left, a new blank page (as BrowserGy
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
 
 from harness.errors import EnvError, first_line
 from harness.types import OpenPage
+
+MAX_TITLE = 500
+"""Characters of a title that are kept."""
 
 
 class Pages:
@@ -24,6 +28,8 @@ class Pages:
         self._history: list[Any] = []
         self._pending: set[Any] = set()
         self._sessions: dict[Any, Any] = {}
+        self.last_request_end = 0.0
+        """`time.monotonic()` of it, for any page."""
         self.dialogs: list[str] = []
         self.popups_closed = 0
         self.crashed = False
@@ -49,6 +55,7 @@ class Pages:
 
     def _on_request_end(self, request: Any) -> None:
         self._pending.discard(request)
+        self.last_request_end = time.monotonic()
 
     def _on_close(self, page: Any) -> None:
         if page in self._history:
@@ -99,15 +106,27 @@ class Pages:
             self._sessions[page] = self._context.new_cdp_session(page)
         return self._sessions[page]
 
-    def listing(self) -> tuple[tuple[OpenPage, ...], int]:
-        """(open pages in tab order, index of the active one)."""
-        pages = [page for page in self._context.pages if not page.is_closed()]
-        shown = tuple(OpenPage(url=page.url, title=title_of(page)) for page in pages)
-        return shown, (pages.index(self.active) if self.active in pages else 0)
+    def forget_cdp(self, page: Any) -> None:
+        """For a session that no longer answers."""
+        self._sessions.pop(page, None)
+
+    @property
+    def count(self) -> int:
+        """Open pages, for telling whether one came or went."""
+        return len(self._open())
+
+    def _open(self) -> list[Any]:
+        return [page for page in self._context.pages if not page.is_closed()]
+
+    def listing(self, active: Any, title: str) -> tuple[tuple[OpenPage, ...], int]:
+        """(open pages in tab order, index of the active one). `title` is the active one's, known already."""
+        pages = self._open()
+        shown = tuple(OpenPage(url=page.url, title=title if page is active else _title_of(page)) for page in pages)
+        return shown, (pages.index(active) if active in pages else 0)
 
 
-def title_of(page: Any) -> str:
-    return str(page.title())[:500]
+def _title_of(page: Any) -> str:
+    return str(page.title())[:MAX_TITLE]
 
 
 def _belongs(request: Any, page: Any) -> bool:
