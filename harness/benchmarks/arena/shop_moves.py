@@ -122,3 +122,10 @@ def cells(o: Hands, text: str) -> list[str]:
         if any(text in cell for cell in found):
             return found
     return []
+
+
+def click_after(o: Hands, text: str, role: str, name: str | re.Pattern[str]) -> Steps:
+    """Click the first such element that follows `text` on the page: what belongs together is not always in one part."""
+    place = next((e.index for e in o.page.elements if text in e.name), 0)
+    before = sum(e.index < place for e in o.find(role, name))
+    yield from o.click(role, name, nth=before)

@@ -53,25 +53,13 @@ ADJECTIVES = (
     "Vintage", "Walnut", "Warm", "Woodland",
 )  # fmt: skip
 COLOURS = ("black", "white", "grey", "navy", "olive", "rust", "teal", "cream", "burgundy", "mustard")
-MATERIALS = ("oak", "beech", "steel", "aluminium", "cotton", "wool", "linen", "leather", "ceramic", "glass", "bamboo", "canvas")
 
 BRANDS = (
-    "Fernwick", "Oakrill", "Luminth", "Brackwell", "Tidemoor", "Kestra Works", "Pellgrove", "Quarrel & Finch", "Norvane",
-    "Sundrift", "Haldermere", "Juniper Loft", "Varnholt", "Ploverstone", "Emberleaf", "Cinderby", "Morrowfield", "Skellaby",
+    "Fernwick", "Oakrill", "Luminth", "Brackwell", "Tidemoor", "Kestra", "Pellgrove", "Quarrelby", "Norvane",
+    "Sundrift", "Haldermere", "Juniperloft", "Varnholt", "Ploverstone", "Emberleaf", "Cinderby", "Morrowfield", "Skellaby",
     "Windlass", "Thornquist",
 )  # fmt: skip
-"""Coined; used for makers in the shop and for components' vendors elsewhere."""
-
-PRODUCT_NOUNS: dict[str, tuple[str, ...]] = {
-    "lighting": ("Desk Lamp", "Floor Lamp", "Reading Light", "Lantern", "Pendant Shade", "String Lights", "Bedside Lamp"),
-    "kitchen": ("Saucepan", "Frying Pan", "Kettle", "Teapot", "Mixing Bowl", "Bread Knife", "Cutting Board", "Casserole"),
-    "outdoor": ("Tent", "Sleeping Bag", "Camping Stove", "Hiking Pole", "Rucksack", "Water Bottle", "Hammock", "Headlamp"),
-    "audio": ("Headphones", "Speaker", "Earbuds", "Turntable", "Microphone", "Radio", "Soundbar"),
-    "clothing": ("Jumper", "Rain Jacket", "Scarf", "Cap", "Walking Socks", "Gloves", "Fleece", "Waistcoat"),
-    "office": ("Notebook", "Fountain Pen", "Desk Organiser", "Stapler", "Monitor Stand", "Desk Mat", "Bookend Pair"),
-    "garden": ("Watering Can", "Trowel", "Plant Pot", "Secateurs", "Bird Feeder", "Garden Hose", "Seed Tray"),
-    "toys": ("Wooden Train", "Puzzle", "Board Game", "Building Blocks", "Kite", "Plush Badger", "Spinning Top"),
-}
+"""Coined makers of goods, one word each."""
 
 
 @dataclass(frozen=True, slots=True)

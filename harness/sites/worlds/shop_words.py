@@ -83,7 +83,7 @@ TREE: dict[str, dict[str, dict[str, Shelf]]] = {
         "Walking": {
             "Rucksacks": Shelf(("Day Pack", "Rucksack"), 2900, 17900, ("nylon", "canvas"), ("a day out", "a week away")),
             "Walking Poles": Shelf(
-                ("Walking Pole Pair", "Trekking Stick"),
+                ("Walking Poles", "Trekking Stick"),
                 1900,
                 8900,
                 ("aluminium", "carbon", "bamboo"),

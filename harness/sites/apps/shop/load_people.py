@@ -49,6 +49,8 @@ def load(world: dict, products: dict[str, Any]) -> None:
                 **_address(customer, address, country),
             )
     _orders(world, users, products, country)
+    for account in world["accounts"]:  # else the first page after a login makes one, and every visit looks like a change
+        Basket.objects.create(owner=users[account["email"]])
     _reviews(world["reviews"], users, products)
     _vouchers(world["vouchers"])
     for entry in world["wish_lists"]:
