@@ -19,6 +19,7 @@ from spirit.topic.private.models import TopicPrivate
 from spirit.user.models import UserProfile
 
 NEVER_LOGS_IN = "!"
+SALT = "common-room-common-room"  # 22 characters or more: Django hashes a password with a shorter one again at login
 VOTING = timedelta(hours=5)
 """All votes of a poll are given this long after it was published."""
 
@@ -51,7 +52,7 @@ def _users(world: dict) -> None:
     User.objects.bulk_create(
         User(
             pk=u["id"], username=u["username"], email=u["email"], date_joined=u["joined"],
-            password=make_password(u["password"], salt="forum") if u["password"] else NEVER_LOGS_IN,
+            password=make_password(u["password"], salt=SALT) if u["password"] else NEVER_LOGS_IN,
         )
         for u in world["users"]
     )  # fmt: skip
