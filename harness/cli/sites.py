@@ -17,7 +17,7 @@ from rich.text import Text
 from harness.errors import EXIT_NOT_READY
 from harness.sites.catalog import apps_of
 from harness.sites.environment import DEFAULT_FOLDER, Environment
-from harness.sites.instances import FIRST_PORT, Sites
+from harness.sites.instances import FIRST_PORT, MAX_SETS, Sites
 from harness.sites.layout import DEFAULT_STATE
 from harness.sites.records import AppStatus
 
@@ -54,7 +54,9 @@ def install(environment: _Environment = DEFAULT_FOLDER) -> None:
 @app.command("up")
 def up(
     sites: _Names = None,
-    instances: Annotated[int, typer.Option("--instances", min=1, help="Complete sets side by side: one for each worker.")] = 1,
+    instances: Annotated[
+        int, typer.Option("--instances", min=1, max=MAX_SETS, help="Complete sets side by side, for as many workers.")
+    ] = 1,
     port: Annotated[
         int, typer.Option("--port", min=1024, max=65000, help="First port; set i starts ten times i above.")
     ] = FIRST_PORT,

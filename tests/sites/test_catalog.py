@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -53,8 +52,3 @@ def test_a_world_does_not_depend_on_the_process(app: str) -> None:
     found.add(hashlib.sha256(world_json(app).encode()).hexdigest())  # type: ignore[arg-type]
     assert len(found) == 1
     assert json.loads(told)
-
-
-def test_no_path_of_a_machine_is_in_a_world() -> None:
-    for app in APPS:
-        assert str(Path.home()) not in world_json(app)

@@ -49,7 +49,7 @@ def test_an_interrupted_installation_is_taken_up_again(tmp_path: Path, nothing_t
 def test_a_package_that_cannot_be_had_is_one_line(tmp_path: Path, nothing_to_install: Path) -> None:
     nothing_to_install.write_text("--no-index\nno-such-distribution==0\n")
     home = Environment(tmp_path / "venv")
-    with pytest.raises(NotReadyError, match="cannot install the applications: .") as caught:
+    with pytest.raises(NotReadyError, match=r"cannot install the applications: .") as caught:
         home.install()
     assert "\n" not in str(caught.value)
     assert "-r" in caught.value.fix
