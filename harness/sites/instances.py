@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -70,7 +71,7 @@ class Sites:
             raise UsageError(f"{instances} instance sets: between 1 and {MAX_SETS}", fix="harness sites up --instances 2")
         with explained(self.layout.root), locked(self.layout.lock, COMMAND_LOCK_SECONDS):
             self._builder.environment.require()
-            firsts = {app.name: self._ensure(app, say) for app in apps}
+            firsts = self._firsts(apps, say)
             starting: list[_Starting] = []
             try:
                 for index in range(instances):
@@ -122,8 +123,15 @@ class Sites:
         places = [(index, app, self.layout.place(index, app.name)) for index in chosen for app in apps]
         return [(index, app, place) for index, app, place in places if place.folder.is_dir()]
 
-    def _ensure(self, app: AppDefinition, say: Say) -> golden.Golden:
-        return golden.ensure(self.layout, self._builder, app.name, partial(say, f"{app.name}: making its contents (once)"))
+    def _firsts(self, apps: Sequence[AppDefinition], say: Say) -> dict[AppName, golden.Golden]:
+        """The first state of each application; those that are missing are made side by side."""
+
+        def ensure(app: AppDefinition) -> golden.Golden:
+            announce = partial(say, f"{app.name}: making its contents (once)")
+            return golden.ensure(self.layout, self._builder, app.name, announce)
+
+        with ThreadPoolExecutor(len(APPS)) as pool:
+            return dict(zip((app.name for app in apps), pool.map(ensure, apps), strict=True))
 
     def _begin(self, index: int, app: AppDefinition, first: golden.Golden, say: Say) -> _Starting | None:
         """Start a server on a first state, unless a healthy one of the same contents is there."""
