@@ -33,7 +33,7 @@ from harness.completions import EndpointConfig
 from harness.config import RunSection
 from harness.envs.config import BrowserConfig
 from harness.limits import Limits
-from harness.policies import LlmConfig, PolicyConfig, ReplayConfig
+from harness.policies import ExploreConfig, LlmConfig, PolicyConfig, ReplayConfig
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 
@@ -45,6 +45,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "policy.llm": LlmConfig,
     "policy.llm.endpoint": EndpointConfig,
     "policy.replay": ReplayConfig,
+    "policy.explore": ExploreConfig,
     "miniwob": MiniwobConfig,
     "webarena": WebArenaConfig,
     "webarena.instances": InstanceSet,
@@ -139,7 +140,7 @@ def default_of(field: FieldInfo) -> str:
     value = {} if field.default is PydanticUndefined else field.default
     if value is None:
         return "not set"
-    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
+    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value, default=str)}`"
 
 
 def main() -> int:

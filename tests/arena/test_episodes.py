@@ -59,12 +59,9 @@ def play(env: BrowserEnv, arena: ArenaBenchmark, policy: Policy, task_id: str, s
 
 
 def first(kind: str, *sites: str) -> str:
-    """A task of these sites that is scored by `kind` alone."""
-    return next(
-        task_id
-        for task_id, row in definitions().items()
-        if row["sites"] == list(sites) and row["eval"]["eval_types"] == [kind]  # type: ignore[index,call-overload]
-    )
+    """A task of these sites that is scored by `kind`, alone if there is one."""
+    kinds = {t: row["eval"]["eval_types"] for t, row in definitions().items() if row["sites"] == list(sites)}  # type: ignore[index,call-overload]
+    return min((task_id for task_id, types in kinds.items() if kind in types), key=lambda task_id: len(kinds[task_id]))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("site", ["shop", "shop_admin", "forum", "tracker", "wiki"])
@@ -73,7 +70,7 @@ def test_the_oracle_wins_and_the_nearly_right_oracle_loses(env: BrowserEnv, aren
     trajectory, verdict = play(env, arena, OraclePolicy(), task_id)
     assert (verdict.status, verdict.reward, verdict.reason) == ("success", 1.0, "all evaluators agree"), task_id
     assert trajectory.stop_reason == "stop"
-    assert [score.profile for score in verdict.other_scores] == ["arena-state"]
+    assert verdict.other_scores[-1].profile == "arena-state"
     _, verdict = play(env, arena, NearlyPolicy(), task_id)
     assert (verdict.status, verdict.reward) == ("failure", 0.0), task_id
     assert verdict.reason != "all evaluators agree"
@@ -105,7 +102,8 @@ def test_a_page_elsewhere_ends_the_episode_and_is_reported(env: BrowserEnv, aren
 def test_the_fence_knows_the_port(env: BrowserEnv, arena: ArenaBenchmark, instance_set: InstanceSet) -> None:
     """Another service of this machine is as foreign as the Internet; an address that only looks like ours too."""
     app = instance_set.app("tracker")
-    for url in (f"http://{app.app.hostname}:1/", f"{app.url}1/", f"{app.url}.example.com/", f"{app.url}@example.com/"):
+    address = f"http://{app.app.hostname}"
+    for url in (f"{address}:1/", f"{address}/", f"{address}:{app.port}@example.com/", f"{address}.example.com:{app.port}/"):
         _, verdict = play(env, arena, Scripted(f'goto("{url}")'), first("string_match", "tracker"))
         assert verdict.reason.startswith("left the sites for "), url
         assert verdict.reward == 0.0

@@ -21,7 +21,7 @@ def test_doctor_names_every_site_and_the_fix(tmp_path: Path) -> None:
 
 def test_a_run_is_refused_with_one_line(tmp_path: Path) -> None:
     options = {"run": {"benchmark": "arena"}, "arena": {"state_dir": str(tmp_path)}}
-    with pytest.raises(NotReadyError, match="none of the .* tasks can run: needs sites, and none is up"):
+    with pytest.raises(NotReadyError, match=r"none of the .* tasks can run: needs sites, and none is up"):
         prepare(Request(config_file=None, options=options, policy="noop", workers="1", run_dir=tmp_path / "run"))
 
 

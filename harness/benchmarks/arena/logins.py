@@ -27,7 +27,7 @@ class Form(NamedTuple):
 
 
 FORMS: Mapping[AppName, Form] = MappingProxyType({
-    "shop": Form("/accounts/login/", "[name=login-username]", "[name=login-password]", "[href$='/accounts/logout/']"),
+    "shop": Form("/accounts/login/", "[name=login-username]", "[name=login-password]", "#logout_link, #logout_form"),
     "forum": Form("/user/login/", "[name=username]", "[name=password]", "[href*='/user/logout/'], [action*='/user/logout/']"),
     "tracker": Form("/login", "[name=user], [name=username]", "[name=password]", "[href*='/logout'], [action*='/logout']"),
 })  # fmt: skip
