@@ -31,7 +31,8 @@ PERIOD = "2026-{month:02}-{day:02}"
 
 def ticket_is(v: Values, **wanted: str) -> Part:
     """The ticket has these values."""
-    return rows(SITE, f"SELECT {', '.join(wanted)} FROM ticket WHERE id = ?", [v["ticket"]], [list(wanted.values())])
+    columns = ", ".join(f"coalesce({name}, '')" for name in wanted)
+    return rows(SITE, f"SELECT {columns} FROM ticket WHERE id = ?", [v["ticket"]], [list(wanted.values())])
 
 
 def said(v: Values, text: str) -> Part:
@@ -368,7 +369,7 @@ class MoveMilestone(Template):
         yield from o.click("link", re.compile(rf"^Milestone: {re.escape(v['milestone'])}$"))
         yield from o.click("button", "Edit milestone")
         yield from o.fill("textbox", re.compile(r"^2026-"), v["day"], near="Due:")
-        yield from o.press("Escape")
+        yield from o.press("Tab")
         yield from submit(o)
         yield from o.stop("The date is changed.")
 
@@ -378,27 +379,28 @@ class AddComponent(Template):
     sites = (SITE,)
     kind = "configuration"
     phrasings = (
-        "Add a component {name} to the tracker; {person} owns it",
-        "Create the component {name} with {person} as its owner",
-        "We have a new component, {name}. Enter it and make {person} its owner",
-        "{person} will look after the new component {name}: add it to the list of components",
+        "Add a component {name} to the tracker; {person} ({username}) owns it",
+        "Create the component {name} with {person} ({username}) as its owner",
+        "We have a new component, {name}. Enter it and make {person} ({username}) its owner",
+        "{person} ({username}) will look after the new component {name}: add it to the list of components",
     )
 
     def instances(self, rng: Random) -> Iterator[JsonDict]:
         for name in rng.sample(("kiosk", "labels", "events", "payments", "chat", "archive"), self.count):
-            yield {"name": name, "person": rng.choice(team())}
+            person = rng.choice(team())
+            yield {"name": name, "person": person, "username": username(person)}
 
     def expected(self, v: Values) -> JsonDict:
         sql = "SELECT owner FROM component WHERE name = ?"
-        return expect(rows(SITE, sql, [v["name"]], [[username(v["person"])]]), changes(SITE, "component +1"))
+        return expect(rows(SITE, sql, [v["name"]], [[v["username"]]]), changes(SITE, "component +1"))
 
     def nearly(self, v: Values) -> JsonDict:
-        return {**v, "person": another(team(), v["person"])}
+        return {**v, "username": username(another(team(), v["person"]))}
 
     def oracle(self, o: Hands, v: Values) -> Steps:
         yield from administer(o, "Components")
         yield from o.fill("textbox", "Name:", v["name"])
-        yield from o.select("Owner:", v["person"])
+        yield from o.select("Owner:", v["username"])
         yield from o.click("button", "Add")
         yield from o.stop("The component is there.")
 

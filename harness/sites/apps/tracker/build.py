@@ -171,10 +171,12 @@ def _tables(world: dict) -> dict[str, list[dict]]:
 def _ticket(ticket: dict) -> dict:
     kept = (
         "id", "type", "component", "priority", "owner", "reporter", "cc", "version", "milestone", "status", "resolution",
-        "summary", "description", "keywords",
+        "summary", "keywords",
     )  # fmt: skip
     return {
         **{key: ticket[key] for key in kept},
+        # As a browser sends it: else the first edit of anything would change the description too.
+        "description": ticket["description"].replace("\n", "\r\n"),
         "severity": "",
         "time": _micro(ticket["created"]),
         "changetime": _micro(ticket["changed"]),
