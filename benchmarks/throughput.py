@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from contenders import CONTENDERS, Player, Round
+from contenders import CONTENDERS, Player, Round, full_chromium
 from memory import measure_memory
 from scripted import TASKS, Script, rehearse
 
@@ -57,13 +57,14 @@ def main() -> None:
     options.add_argument("--only", nargs="+", metavar="NAME", choices=CONTENDERS, default=list(CONTENDERS))
     options.add_argument("--no-memory", action="store_true")
     chosen = options.parse_args()
+    names = [name for name in chosen.only if full_chromium() or name != "stock, full chromium"]
     rounds, tasks = (2, TASKS[::3]) if chosen.quick else (chosen.rounds, TASKS)
     load = os.getloadavg()[0]
     chromium = find_chromium()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # Playwright wants a process of its own
         scripts = pool.submit(rehearse, tasks, range(rounds + 1), chromium.path).result()
-    times = measure_times(chosen.only, scripts, chromium.path)
-    memory = {} if chosen.no_memory else measure_memory(chosen.only, scripts, chromium.path, seeds=range(1, 1 + MEMORY_ROUNDS))
+    times = measure_times(names, scripts, chromium.path)
+    memory = {} if chosen.no_memory else measure_memory(names, scripts, chromium.path, seeds=range(1, 1 + MEMORY_ROUNDS))
 
     from tables import report  # here: contenders import this file anew, and their memory must not hold scipy
 
