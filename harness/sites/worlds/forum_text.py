@@ -216,7 +216,7 @@ SUBJECTS = (
         (
             Board(
                 "Playing and Practice", "Scales, strings and sore fingers",
-                ("barre chords", "learning the accordion at fifty", "a choir for beginners", "guitar strings that buzz",
+                ("barre chords", "learning the accordion at fifty", "a choir without auditions", "guitar strings that buzz",
                  "practising with a metronome", "ukulele for children", "sight-reading", "a quiet practice room",
                  "fiddle bows",
                  "playing by ear", "stage fright", "a second-hand clarinet"),
@@ -361,7 +361,7 @@ PRIVATE_TOPICS = (
     ("Seeds for you", "I have put aside beans and two kinds of squash. My place is in {town}.",
      "Wonderful, I will bring {price} jars of jam."),
     ("Rules for Thursday", "Could you teach the auction game? We start at {time}.",
-     "Gladly. I bring the cards and {day} I print the summary."),
+     "Gladly. I bring the cards, and on {day} I print the summary."),
     ("Borrowing the sander", "It is free from {day} on. The deposit is {price} crowns.",
      "Thank you, I will fetch it at {time}."),
     ("Choir rehearsal moved", "The next rehearsal is on {day}, in the hall at {town}.",

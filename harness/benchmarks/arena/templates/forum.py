@@ -264,8 +264,8 @@ class BusiestTopic(Template):
         return expect(answer(title))
 
     def nearly(self, v: Values) -> JsonDict:
-        sister = next(c for c in facts.boards() if facts.parent_of(c) == v["subject"] and c.title != v["board"])
-        return {**v, "board": sister.title}
+        other = next(c for c in facts.boards() if c.title != v["board"] and self._truth(c.title))
+        return {"board": other.title, "subject": facts.parent_of(other)}
 
     def oracle(self, o: Hands, v: Values) -> Steps:
         yield from steps.go_to_board(o, v["subject"], v["board"])

@@ -1,7 +1,7 @@
 """Serves a forum: `python serve.py --data DIR --port P [--host H]`. Runs in the sites' environment only.
 
-The database and the index may be replaced while this runs (a reset): every request opens the database anew, the index is
-looked up anew for every search, and nothing of either is kept in memory.
+The database may be replaced while this runs (a reset): every request opens it anew and nothing of it is kept in memory. The
+search index is only read.
 """
 
 from __future__ import annotations

@@ -130,7 +130,8 @@ STORAGES = {
 HAYSTACK_CONNECTIONS = {
     "default": {"ENGINE": "haystack.backends.whoosh_backend.WhooshEngine", "PATH": str(DATA / "index"), "INCLUDE_SPELLING": False}
 }
-HAYSTACK_SIGNAL_PROCESSOR = "spirit.search.signals.RealtimeSignalProcessor"
+# As Spirit has it without a task queue: the index is made at night. Today's topics are in the lists, not in the search.
+HAYSTACK_SIGNAL_PROCESSOR = "haystack.signals.BaseSignalProcessor"
 
 ST_SITE_URL = "http://forum.localhost/"
 ST_ORDERED_CATEGORIES = True
