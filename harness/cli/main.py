@@ -13,6 +13,8 @@ import typer
 
 import harness
 from harness.cli.doctor import doctor
+from harness.cli.explore import explore
+from harness.cli.export import export
 from harness.cli.fetch import fetch
 from harness.cli.list import list_tasks
 from harness.cli.probe import probe
@@ -34,6 +36,8 @@ app = typer.Typer(
 app.command("doctor")(doctor)
 app.command("list")(list_tasks)
 app.command("run")(run)
+app.command("explore")(explore)
+app.command("export")(export)
 app.command("report")(report)
 app.command("show")(show)
 app.command("fetch")(fetch)

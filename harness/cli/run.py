@@ -61,9 +61,9 @@ def run(
     from harness.cli.prepare import Request, prepare
 
     options: dict[str, dict[str, Any]] = {
-        "run": _given(benchmark=bench, tasks=tuple(tasks or ()), sites=tuple(site or ()), window=window, repeats=seeds),
-        "limits": _given(max_steps=max_steps),
-        "webarena": _given(score_every_step=score_every_step),
+        "run": given(benchmark=bench, tasks=tuple(tasks or ()), sites=tuple(site or ()), window=window, repeats=seeds),
+        "limits": given(max_steps=max_steps),
+        "webarena": given(score_every_step=score_every_step),
     }
     prepared = prepare(Request(config, options, policy, workers, run_dir))
     console = Console()
@@ -73,16 +73,17 @@ def run(
         print_plan(console, prepared)
         return
     with prepared.open_store() as store:
-        summary = _play(console, prepared, store, retry is Retry.errors, reset)
+        summary = play(console, prepared, store, retry is Retry.errors, reset)
     _finish(console, prepared, summary)
 
 
-def _given(**values: Any) -> dict[str, Any]:
+def given(**values: Any) -> dict[str, Any]:
     """Only what the user said: the rest is the config file's, or a default."""
     return {name: value for name, value in values.items() if value not in (None, "", (), False)}
 
 
-def _play(console: Console, prepared: Prepared, store: RunStore, retry_errors: bool, reset: bool) -> RunSummary:
+def play(console: Console, prepared: Prepared, store: RunStore, retry_errors: bool, reset: bool) -> RunSummary:
+    """Play what is left of a prepared run, with progress on the screen and signals that stop it in good order."""
     from harness.cli.launch import launch
     from harness.cli.progress import ProgressDisplay, headline
 

@@ -1,15 +1,17 @@
 """Policies: who acts. Each implements `harness.protocols.Policy` and is built from a `PolicyConfig` in the worker.
 
-config          PolicyConfig, LlmConfig, ReplayConfig; load_policy_config reads --policy
+config          PolicyConfig, LlmConfig, ReplayConfig, ExploreConfig; load_policy_config reads --policy
 registry        make_policy: name or module:Class → policy
 heuristic/      no model: rules over goal text and tree; the default of `make run`
 random, noop    floors
+explore         walks without a task; explore_moves: what can be tried on a page, explore_values: what to write
 replay          the actions of a stored episode
 language_model  an OpenAI-compatible endpoint; prompting builds its messages, prompts/ holds its system prompts
 page            what rules see of a page
 """
 
-from harness.policies.config import LlmConfig, PolicyConfig, ReplayConfig, load_policy_config
+from harness.policies.config import ExploreConfig, LlmConfig, PolicyConfig, ReplayConfig, load_policy_config
+from harness.policies.explore import ExplorePolicy
 from harness.policies.heuristic import HeuristicPolicy
 from harness.policies.language_model import LanguageModelPolicy
 from harness.policies.noop import NoopPolicy
@@ -18,6 +20,8 @@ from harness.policies.registry import make_policy
 from harness.policies.replay import ReplayPolicy
 
 __all__ = [
+    "ExploreConfig",
+    "ExplorePolicy",
     "HeuristicPolicy",
     "LanguageModelPolicy",
     "LlmConfig",

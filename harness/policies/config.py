@@ -1,6 +1,6 @@
 """Which policy, with which options: plain data, so that a spawned worker rebuilds the policy from JSON.
 
-name = "llm"                 heuristic | random | noop | replay | llm | module:Class
+name = "llm"                 heuristic | random | noop | explore | replay | llm | module:Class
 [llm]                        the section of the named policy, if it has options
 [options]                    for module:Class: keyword arguments of the class
 """
@@ -17,7 +17,7 @@ from harness.completions import EndpointConfig
 from harness.errors import UsageError
 from harness.types import JsonDict
 
-BUILT_IN = ("heuristic", "random", "noop", "replay", "llm")
+BUILT_IN = ("heuristic", "random", "noop", "explore", "replay", "llm")
 ELSEWHERE = {
     "oracle": "harness.benchmarks.arena.oracle:OraclePolicy",
     "nearly": "harness.benchmarks.arena.oracle:NearlyPolicy",
@@ -27,6 +27,17 @@ ELSEWHERE = {
 
 class _Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class ExploreConfig(_Config):
+    """How to walk through a site without a task."""
+
+    mode: Literal["random", "goal"] = "goal"
+    """`random`: any legal action. `goal`: one intention at a time, such as completing a form or opening what is new."""
+    back: float = Field(default=0.06, ge=0, le=1)
+    """Chance per step to go back a page."""
+    fail: float = Field(default=0.08, ge=0, le=1)
+    """Chance per step to do something that must fail: a world model has to know what does not work."""
 
 
 class ReplayConfig(_Config):
@@ -76,12 +87,14 @@ class PolicyConfig(_Config):
     """`[policy]` of a run's configuration, or a file of configs/policies/."""
 
     name: str = "heuristic"
-    """A built-in policy (heuristic, random, noop, replay, llm), the arena's own (oracle, nearly), or a class of yours as
+    """A built-in policy (heuristic, random, noop, explore, replay, llm), the arena's own (oracle, nearly), or a class of yours as
     module:Class."""
     llm: LlmConfig | None = None
     """Only with name `llm`, and needed there."""
     replay: ReplayConfig | None = None
     """Only with name `replay`, and needed there."""
+    explore: ExploreConfig | None = None
+    """Only with name `explore`; left out, its defaults hold."""
     options: JsonDict = Field(default_factory=dict)
     """Keyword arguments of a user's own class (`module:Class`)."""
 
@@ -93,6 +106,8 @@ class PolicyConfig(_Config):
             if (getattr(self, section) is not None) != (self.name == section):
                 needed = self.name == section
                 raise ValueError(f"policy {self.name!r} {'needs' if needed else 'has no'} [{section}] options")
+        if self.explore is not None and self.name != "explore":
+            raise ValueError(f"policy {self.name!r} has no [explore] options")
         if self.options and ":" not in self.name:
             raise ValueError("[options] are for a class of your own (module:Class)")
         return self

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError, UsageError, first_line
 from harness.policies.config import ELSEWHERE, PolicyConfig
+from harness.policies.explore import ExplorePolicy
 from harness.policies.heuristic import HeuristicPolicy
 from harness.policies.language_model import LanguageModelPolicy
 from harness.policies.noop import NoopPolicy
@@ -33,6 +34,7 @@ def make_policy(config: PolicyConfig) -> Policy:
         "heuristic": HeuristicPolicy,
         "random": RandomPolicy,
         "noop": NoopPolicy,
+        "explore": lambda: ExplorePolicy(config.explore),
     }
     return simple[config.name]()
 

@@ -29,6 +29,7 @@ MODULES = (
     "results.compare",
     "results.frames",
     "results.intervals",
+    "results.labels",
     "results.manifest",
     "results.outcomes",
     "results.published",
@@ -36,6 +37,7 @@ MODULES = (
     "results.redact",
     "results.report",
     "results.store",
+    "results.transitions",
 )
 GOLDEN = Path(__file__).parent / "exports.txt"
 
