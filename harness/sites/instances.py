@@ -150,7 +150,11 @@ class Sites:
             *("--data", str(place.data), "--port", str(port), "--host", "127.0.0.1"),
         ]
         begun = process.start(command, port=port, log=place.log, environment=golden.process_environment())
-        write_record(place.server, begun)
+        try:
+            write_record(place.server, begun)
+        except BaseException:  # a full disk, Ctrl-C: nobody would know of it
+            process.stop(begun, place.data)
+            raise
         return _Starting(app, place, begun)
 
     def _unfit(self, app: AppDefinition, place: Place, server: process.Server, first: golden.Golden) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -20,6 +21,7 @@ import pytest
 from harness.errors import NotReadyError, SiteError
 from harness.sites import health, instances, layout, process, snapshot
 from harness.sites.instances import reset, running_sets
+from harness.types import Record
 from tests.sites.conftest import NOTES, SHOP, ToySites, get, notes
 
 
@@ -143,6 +145,18 @@ def test_an_interrupted_up_leaves_no_server(toy: ToySites, monkeypatch: pytest.M
     assert [line.condition for line in toy.status()] == ["down"]
     assert not [p for p in psutil.process_iter(["cmdline"]) if str(toy.layout.root) in str(p.info["cmdline"])]
     assert notes(toy.up(SHOP)[0]) == NOTES
+
+
+def test_a_server_that_cannot_be_written_down_is_not_left_running(toy: ToySites, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, record: Record) -> None:
+        if path.name == "server.json":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        layout.write_record(path, record)
+
+    monkeypatch.setattr(instances, "write_record", full)
+    with pytest.raises(NotReadyError, match="no space left"):
+        toy.up(SHOP)
+    assert not [p for p in psutil.process_iter(["cmdline"]) if str(toy.layout.root) in str(p.info["cmdline"])]
 
 
 def test_contents_that_cannot_be_built_show_the_end_of_the_log(toy: ToySites) -> None:
