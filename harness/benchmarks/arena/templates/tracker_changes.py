@@ -368,7 +368,7 @@ class MoveMilestone(Template):
         yield from o.click("link", "Roadmap")
         yield from o.click("link", re.compile(rf"^Milestone: {re.escape(v['milestone'])}$"))
         yield from o.click("button", "Edit milestone")
-        yield from o.fill("textbox", re.compile(r"^2026-"), v["day"], near="Due:")
+        yield from o.fill("textbox", re.compile(r"^2026-"), f"{v['day']}T18:00:00Z", near="Due:")
         yield from o.press("Tab")
         yield from submit(o)
         yield from o.stop("The date is changed.")

@@ -84,10 +84,31 @@ def start_page(o: Hands) -> Steps:
         yield from o.click("link", "Wiki")
 
 
-def fact(o: Hands, name: str) -> str:
-    """The cell beside the one that says `name`, in a table of facts or in a ticket's head; empty if there is none."""
+def row_of(o: Hands, text: str) -> list[str]:
+    """Cells of the first table row in which one says `text`; empty if there is none."""
     for row in o.page.role("row"):
         cells = [o.page.text(cell) for cell in o.page.below(row) if cell.role in ("cell", "rowheader")]
-        if name in cells[:-1]:
-            return cells[cells.index(name) + 1]
-    return ""
+        if text in cells:
+            return cells
+    return []
+
+
+def fact(o: Hands, name: str) -> str:
+    """The cell beside the one that says `name`, in a table of facts or in a ticket's head; empty if there is none."""
+    cells = row_of(o, name)
+    return cells[cells.index(name) + 1] if name in cells[:-1] else ""
+
+
+def open_page(o: Hands, page: str) -> Steps:
+    """A wiki page by its name."""
+    yield from find(o, f"wiki:{page}")
+
+
+def text_of_page(o: Hands) -> str:
+    """What the wiki's edit form holds."""
+    return o.find("textbox", within="LayoutTable")[0].value.rstrip("\n")
+
+
+def rewrite(o: Hands, text: str) -> Steps:
+    """Replace what the wiki's edit form holds."""
+    yield from o.fill("textbox", None, text, within="LayoutTable")
