@@ -26,9 +26,10 @@ from tests.sites.conftest import NOTES, SHOP, ToySites, get, notes
 
 
 @pytest.fixture
-def stranger() -> Iterator[subprocess.Popen[bytes]]:
-    """Somebody else's process."""
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+def stranger(toy: ToySites, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
+    """Somebody else's process; one that looks into our files has their path on its command line, as a server of ours has."""
+    looks = [str(toy.layout.place(0, "shop").data)] if request.param == "looks into our files" else []
+    with subprocess.Popen([sys.executable, "-c", "input()", *looks], stdin=subprocess.PIPE) as other:
         yield other
         assert other.poll() is None, "it was stopped"
         other.kill()
@@ -60,15 +61,19 @@ def test_a_server_of_someone_else_is_not_taken_for_ours(toy: ToySites) -> None:
     assert health.wait(found.app("shop").app, port, 5, lambda: False) == "the server ended while starting"
 
 
-@pytest.mark.parametrize("started", ["its own", "another"])
-def test_a_stale_pid_is_never_killed(toy: ToySites, stranger: subprocess.Popen[bytes], started: str) -> None:
+@pytest.mark.parametrize(
+    ("stranger", "same_moment"),
+    [("elsewhere", True), ("elsewhere", False), ("looks into our files", False)],
+    indirect=["stranger"],
+)
+def test_a_stale_pid_is_never_killed(toy: ToySites, stranger: subprocess.Popen[bytes], same_moment: bool) -> None:
     """server.json names a pid that now belongs to another process: even one that started at that very moment."""
     (found,) = toy.up(SHOP)
     place = toy.layout.place(0, "shop")
     real = layout.read_record(place.server, process.Server)
     assert real is not None
     process.stop(real, place.data)
-    moment = process._started(psutil.Process(stranger.pid)) if started == "its own" else real.started - 3600
+    moment = process._started(psutil.Process(stranger.pid)) if same_moment else real.started - 3600
     layout.write_record(place.server, process.Server(pid=stranger.pid, started=moment, port=real.port))
     assert [line.condition for line in toy.status()] == ["dead"]
     assert running_sets(toy.layout.root) == ()
@@ -79,7 +84,7 @@ def test_a_stale_pid_is_never_killed(toy: ToySites, stranger: subprocess.Popen[b
     assert toy.down(SHOP) == ["shop of set 0: had ended already"]
     # The server that `up` started above lost its record to this test.
     for other in psutil.process_iter(["cmdline"]):
-        if str(place.data) in (other.info["cmdline"] or ()):
+        if other.pid != stranger.pid and str(place.data) in (other.info["cmdline"] or ()):
             other.kill()
 
 
