@@ -96,7 +96,9 @@ def test_the_world_is_what_the_database_says(instance_set: InstanceSet) -> None:
         ).fetchall()
         likes = database.execute("SELECT id, likes_count FROM spirit_comment_comment ORDER BY id").fetchall()
         votes = database.execute("SELECT sum(vote_count) FROM spirit_comment_poll_commentpollchoice").fetchone()
+        polls = database.execute("SELECT topic_id FROM spirit_comment_comment WHERE comment_html LIKE '%<poll name=%'").fetchall()
     world = facts.world()
+    assert sorted(polls) == sorted((poll.topic,) for poll in world.polls)
     assert topics == [
         (t.title, facts.username(t.user), len(facts.comments_of(t)), facts.board(t), int(t.closed)) for t in world.topics
     ]
