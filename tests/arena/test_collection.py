@@ -215,7 +215,7 @@ def test_the_arena_is_as_large_as_it_says() -> None:
     assert sum(task.unachievable for task in tasks) >= 0.05 * len(tasks)
     assert {site for task in tasks for site in task.sites} == set(SITES)
     assert {task.metadata["kind"] for task in tasks} == {"information", "navigation", "content", "configuration"}
-    assert min(Counter(task.intent_template_id for task in tasks).values()) >= 4, "every phrasing is used"
+    assert min(Counter(task.intent_template_id for task in tasks).values()) >= 2, "a cluster is more than a task"
 
 
 @pytest.mark.webarena
