@@ -16,6 +16,8 @@ from tests.support.repository import PACKAGES, ROOT, files
 
 DATA = (
     "harness/py.typed",
+    "harness/benchmarks/arena/data/manifest.json",
+    "harness/benchmarks/arena/state.toml",
     "harness/benchmarks/miniwob.toml",
     "harness/benchmarks/webarena/errata.toml",
     "harness/policies/prompts/browsergym.md",
@@ -60,6 +62,8 @@ def test_an_unpacked_copy_finds_its_data(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
     program = (
         "import harness, results.published as published\n"
+        "from harness.benchmarks.arena import ArenaBenchmark\n"
+        "from harness.benchmarks.arena.state import ignore_list\n"
         "from harness.benchmarks.miniwob import MiniwobBenchmark\n"
         "from harness.benchmarks.webarena.errata import all_errata\n"
         "from harness.completions import EndpointConfig\n"
@@ -67,6 +71,7 @@ def test_an_unpacked_copy_finds_its_data(wheel: Path, tmp_path: Path) -> None:
         "from harness.policies.prompting import system_prompt\n"
         "prompts = [system_prompt(LlmConfig(endpoint=EndpointConfig(model='m'), prompt=p)) for p in ('dynaweb', 'browsergym')]\n"
         "assert all('{actions}' not in prompt and len(prompt) > 1000 for prompt in prompts)\n"
+        "assert len(ArenaBenchmark().tasks()) >= 400 and ignore_list('forum').tables\n"
         "print(harness.__file__, len(MiniwobBenchmark().tasks()), len(published.load_published()), len(all_errata()) > 5)\n"
     )
     done = subprocess.run(
