@@ -48,14 +48,16 @@ class CreatePage(Template):
     )
 
     def instances(self, rng: Random) -> Iterator[JsonDict]:
-        yield from (
-            {"page": "HolidayCover", "text": "Whoever is away names a deputy two weeks before."},
-            {"page": "ScannerTrials", "text": "Three scanners were tried in Greyholt for a month."},
-            {"page": "BranchVisits", "text": "Every branch is visited once a year, in autumn if possible."},
-            {"page": "ReadingRoomNotes", "text": "The reading room closes half an hour before the library."},
-            {"page": "CouncilFigures", "text": "The council asks for loans, members and opening hours."},
-            {"page": "MobileIdeas", "text": "Members would like to renew loans from the lock screen."},
-        )
+        texts = {
+            "HolidayCover": "Whoever is away names a deputy two weeks before.",
+            "ScannerTrials": "Three scanners were tried in Greyholt for a month.",
+            "BranchVisits": "Every branch is visited once a year, in autumn if possible.",
+            "ReadingRoomNotes": "The reading room closes half an hour before the library.",
+            "CouncilFigures": "The council asks for loans, members and opening hours.",
+            "MobileIdeas": "Members would like to renew loans from the lock screen.",
+        }
+        for page, text in texts.items():
+            yield {"page": page, "text": text}
 
     def expected(self, v: Values) -> JsonDict:
         sql = f"SELECT version, author, instr(text, ?) > 0 {NEWEST}"

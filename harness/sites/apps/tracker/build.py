@@ -3,6 +3,7 @@
     DIR/project/            a Trac environment
       conf/trac.ini         how it looks and what it may do
       conf/passwords        who may sign in, through TracAccountManager's form
+      templates/            what every page's head has beside Trac's own
       db/trac.db            tickets, wiki, milestones, reports
 
 The same world gives the same rows. Rows go in through Trac's own connection, with the times that the world says: through
@@ -91,6 +92,7 @@ def build(world: dict, out: Path) -> None:
         ("header_logo", "alt", world["project"]),
     )
     environment = Environment(str(out / "project"), create=True, options=[*OPTIONS, *named])
+    shutil.copy(Path(__file__).with_name("site_head.html"), out / "project" / "templates")
     (out / "project" / "conf" / "passwords").write_text(_passwords(world["accounts"]), encoding="utf-8")
     with environment.db_transaction as db:
         for table in ("permission", *_tables(world)):
