@@ -24,6 +24,7 @@ from results.hindsight_words import (
     heading_of,
     is_search,
     opened_goal,
+    opens,
     pressed_goal,
     quoted,
     short,
@@ -33,10 +34,12 @@ from results.transitions import Change, change_of, pairs
 
 RULES: Final = "rules-1"
 MAX_EVIDENCE: Final = 3
-DETOUR_COST: Final = 0.02
-"""Confidence lost per step of the prefix that the goal does not need."""
+DETOUR_COST: Final = 0.01
+MAX_DETOUR_COST: Final = 0.2
+"""Confidence lost per step of the prefix that the goal does not need, and at most."""
 
-_WRITING = frozenset({"fill", "type"})
+PAGES: Final = ("http:", "https:", "file:")
+"""Addresses of pages; the browser's own (a page that could not be reached) are no achievement."""
 _CLICKS = frozenset({"click", "dblclick", "press", "type", "check", "uncheck"})
 
 
@@ -74,7 +77,7 @@ def label_walk(episode: Episode) -> list[HindsightLabel]:
     written: dict[str, tuple[str, int]] = {}
     for step, after in pairs(episode.trajectory):
         visited.add(step.observation.url)
-        if step.action_error is not None:
+        if step.action_error is not None or not after.url.startswith(PAGES):
             continue
         moment = Moment(step, after, change_of(step.observation, after), dict(written))
         if goal := goal_of(moment, known=after.url in visited):
@@ -136,6 +139,8 @@ def _pressed(moment: Moment) -> Goal | None:
     target = moment.target
     if target is None or target.role != "button" or not target.name:
         return None
+    if moment.change == "url" and opens(target.name) and (text := opened_goal(target, moment.after)):
+        return Goal("open", text, 0.8)
     trouble = complaints(moment.step.observation, moment.after)
     kind, text = pressed_goal(target, moment.step.observation)
     return Goal(kind, text, 0.3 if trouble else {"add": 0.9}.get(kind, 0.6))
@@ -167,8 +172,9 @@ def _field_name(target: TargetDescriptor) -> str:
 
 
 def _named(target: TargetDescriptor) -> str:
-    """An element's own name, else the text before it, which is what people read as its label."""
-    return target.name.strip() or (target.neighbours[0].strip() if target.neighbours else "")
+    """An element's own name, else the text before it if it reads like a label (`Name:`)."""
+    before = target.neighbours[0].strip() if target.neighbours else ""
+    return (target.name.strip() or (before if before.endswith(":") else "")).rstrip(":")
 
 
 def _needed(goal: Goal, moment: Moment) -> tuple[int, ...]:
@@ -191,7 +197,7 @@ def _is_on(moment: Moment) -> bool | None:
 
 def _label(episode: Episode, goal: Goal, moment: Moment, needed: tuple[int, ...]) -> HindsightLabel:
     steps = moment.step.index + 1
-    cost = DETOUR_COST * (steps - len(needed))
+    cost = min(MAX_DETOUR_COST, DETOUR_COST * (steps - len(needed)))
     return HindsightLabel(
         run_id=episode.run_id,
         episode_id=episode.spec.episode_id,

@@ -23,6 +23,7 @@ _COMPLAINT = re.compile(
     r"|cannot be|can't be|warning:|failed|forbidden|not found)\b",
     re.IGNORECASE,
 )
+_OPENS = re.compile(r"^(view|open|show|see|go to|visit|continue|next|previous|edit|new|browse)\b", re.IGNORECASE)
 _BEFORE_SITE = re.compile(r"\s+[|–—·-]\s+")
 _PLACES = frozenset({"article", "listitem", "row", "group", "region", "dialog"})
 
@@ -63,6 +64,11 @@ def opened_goal(target: TargetDescriptor, after: Observation) -> str | None:
         return f"Open {quoted(target.name)} on the page {quoted(heading)}"
     name = heading or target.name
     return f"Open the page {quoted(name)}" if name else None
+
+
+def opens(name: str) -> bool:
+    """Is a button of this name there to show another page, rather than to change something?"""
+    return bool(_OPENS.match(name.strip()))
 
 
 def pressed_goal(target: TargetDescriptor, before: Observation) -> tuple[Literal["add", "press"], str]:

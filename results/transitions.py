@@ -224,6 +224,7 @@ def _provenance(episode: Episode, step: Step, following: Observation, source: So
         "action_error": error.kind if error else "",
         "change": (change := change_of(step.observation, following)),
         "changed": change in ("page", "url"),
+        "left_the_sites": bool(step.metadata.get("left_the_sites")),
         "terminated": step.terminated,
         "status": episode.verdict.status,
     }

@@ -2,8 +2,9 @@
 
     random   any legal action with equal chances, as `RandomPolicy`, with values that stand on the page
     goal     has an intention at a time, and carries it out before the next:
-               complete a form      field by field, then its button          not sent twice with the same page's form
-               open something       links and buttons not tried before first
+               complete a form      field by field, then its button
+               open something       one link, button, tab, box
+             both the rather, the less often it was done before
     both     now and then go back, scroll, change tabs; now and then do something that must fail (`WRONG`)
 
 Every choice comes from the task's id and the seed, so a walk can be repeated; walks of one seed differ between tasks.
@@ -26,8 +27,8 @@ from harness.types import Observation, PolicyOutput, Task
 VERSION = "explore-1"
 OPTIONAL_FIELD = 0.75
 """Chance that a field of a form is filled in at all: forms that lack something answer with a complaint, also worth seeing."""
-FORM_SHARE = 0.45
-"""Chance to prefer a form that was not sent yet to a click."""
+FORM_SHARE = 0.6
+"""Chance to prefer a form that was never sent to a click; each sending quarters it: a search box is on every page."""
 TAB_SHARE = 0.15
 SCROLL_SHARE = 0.02
 LEAVING_WEIGHT = 0.02
@@ -62,23 +63,24 @@ class ExplorePolicy:
         self._rng = rng
         self._start_url = ""
         self._url = ""
-        self._depth = 0
-        """Pages opened since the start, less those gone back: at 0, back would leave the site."""
+        self._tab = 0
+        self._depths: Counter[int] = Counter()
+        """Per tab: pages opened since the start, less those gone back. At 0, back would leave the site."""
         self._went_back = False
         self._tried: Counter[tuple[str, str]] = Counter()
-        self._sent: set[tuple[str, str]] = set()
+        self._sent: Counter[str] = Counter()
         self._plan: tuple[str, str] | None = None
         """Page and key of the form that is being filled in."""
         self._handled: set[str] = set()
         """Labels of that form that were filled in or left out."""
 
     def _arrive(self, observation: Observation) -> None:
+        tab, url = observation.active_page_index, observation.url
         if not self._start_url:
-            self._start_url = self._url = observation.url
-        if observation.url != self._url:
-            self._depth = max(0, self._depth - 1) if self._went_back else self._depth + 1
-            self._url = observation.url
-        self._went_back = False
+            self._start_url = url
+        elif tab == self._tab and url != self._url:
+            self._depths[tab] = max(0, self._depths[tab] - 1) if self._went_back else self._depths[tab] + 1
+        self._tab, self._url, self._went_back = tab, url, False
 
     # ------------------------------------------------------------------ moves
 
@@ -89,7 +91,7 @@ class ExplorePolicy:
         if len(observation.open_pages) > 1 and self._rng.random() < TAB_SHARE:
             others = [i for i in range(len(observation.open_pages)) if i != observation.active_page_index]
             return Move(make_action("tab_focus", {"index": self._rng.choice(others)}), "look at another tab")
-        if self._depth and self._rng.random() < self._config.back:
+        if self._depths[self._tab] and self._rng.random() < self._config.back:
             return self._go_back()
         if self._rng.random() < SCROLL_SHARE:
             return Move(make_action("scroll", {"delta_x": 0, "delta_y": 500}), "look further down")
@@ -105,15 +107,15 @@ class ExplorePolicy:
         if self._plan and self._plan[0] == place and self._plan[1] in found:
             return self._continue(page, found[self._plan[1]])
         self._plan = None
-        fresh = [key for key in found if (place, key) not in self._sent]
+        newness = {key: 0.25 ** self._sent[key] for key in found}
         clicks = openings(page)
-        if fresh and (not clicks or self._rng.random() < FORM_SHARE):
-            self._plan = (place, self._rng.choice(fresh))
-            self._handled = set()
-            return self._continue(page, found[self._plan[1]])
+        if newness and (not clicks or self._rng.random() < FORM_SHARE * max(newness.values())):
+            (key,) = self._rng.choices(list(newness), list(newness.values()))
+            self._plan, self._handled = (place, key), set()
+            return self._continue(page, found[key])
         if clicks:
             return self._open(page, clicks)
-        if self._depth:
+        if self._depths[self._tab]:
             return self._go_back()
         if url != self._start_url:
             return Move(make_action("goto", {"url": self._start_url}), "nothing to do here: back to the start")
@@ -134,7 +136,7 @@ class ExplorePolicy:
             if (alone or self._rng.random() < OPTIONAL_FIELD) and (move := fill_move(page, field, self._rng)):
                 return move
         assert self._plan is not None
-        self._sent.add(self._plan)
+        self._sent[self._plan[1]] += 1
         self._plan = None
         return send_move(form)
 
@@ -142,7 +144,7 @@ class ExplorePolicy:
         """What was tried less often has the better chances; a site's menu, which is on every page, soon has few."""
         keys = [(element.role, page.text(element)) for element in clicks]
         weights = [
-            (LEAVING_WEIGHT if leaves(element) else 1.0) / (1 + self._tried[key]) ** 3
+            (LEAVING_WEIGHT if leaves(page, element) else 1.0) / (1 + self._tried[key]) ** 3
             for element, key in zip(clicks, keys, strict=True)
         ]
         chosen = self._rng.choices(range(len(clicks)), weights)[0]

@@ -25,7 +25,8 @@ _TEXT_ROLES: Final = frozenset({"textbox", "searchbox", "spinbutton"})
 _BOX_ROLES: Final = frozenset({"checkbox", "switch", "radio"})
 _MENU_ROLES: Final = frozenset({"combobox", "listbox"})
 _GROUP_ROLES: Final = frozenset({"form", "dialog", "search", "alertdialog"})
-_LEAVING = re.compile(r"\b(log|sign)[ -]?(out|off)\b|\bdelete (my )?(account|profile)\b", re.IGNORECASE)
+_LEAVING = re.compile(r"\b(log|sign)[ -]?(out|off)\b|\bdelete (my )?(account|profile)\b|\bpowered\b", re.IGNORECASE)
+_CREDITS = re.compile(r"powered by\b", re.IGNORECASE)
 _GO = re.compile(
     r"\b(submit|search|find|go|save|add|send|post|apply|create|update|ok|filter|preview|sign|log|publish|reply|vote)\b",
     re.IGNORECASE,
@@ -100,9 +101,10 @@ def openings(page: Page) -> list[Element]:
     return [element for element in page.clickable() if element.index not in inside]
 
 
-def leaves(element: Element) -> bool:
-    """Would it end the session? An explorer that is signed out sees little."""
-    return bool(_LEAVING.search(element.name))
+def leaves(page: Page, element: Element) -> bool:
+    """Would it end the session, or lead to whoever made the software? An explorer that left a site sees little of it."""
+    beside = [e.name for e in page.below(page.elements[element.parent]) if e.role == "StaticText"] if element.parent > 0 else []
+    return bool(_LEAVING.search(element.name)) or any(_CREDITS.match(text.strip()) for text in beside[:3])
 
 
 def options_of(page: Page, menu: Element) -> list[str]:
