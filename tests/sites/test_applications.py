@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import statistics
 import time
@@ -29,7 +30,9 @@ SECRETS = {("auth_user", "password"), ("wishlists_wishlist", "key"), ("django_se
 
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
-    sites = Sites(tmp_path_factory.mktemp("sites"), first_port=18500)
+    """On a copy of the applications' programs: whoever works on them meanwhile does not change what is tested."""
+    apps = shutil.copytree(golden.APPS_FOLDER, tmp_path_factory.mktemp("code") / "apps")
+    sites = Sites(tmp_path_factory.mktemp("sites"), first_port=18500, apps_folder=apps)
     yield sites
     sites.down(tuple(APPS.values()))
 
