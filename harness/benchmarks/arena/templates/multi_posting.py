@@ -146,7 +146,7 @@ class MilestoneToBoard(Template):
     )
 
     def instances(self, rng: Random) -> Iterator[JsonDict]:
-        dated = [m.name for m in build().milestones if m.due and not m.completed]
+        dated = _to_come()
         for number, board in enumerate(rng.sample(facts.boards(), self.count)):
             name = dated[number % len(dated)]
             yield {"milestone": name, "asked": name, "board": board.title, "subject": facts.parent_of(board)}
@@ -154,15 +154,13 @@ class MilestoneToBoard(Template):
     def expected(self, v: Values) -> JsonDict:
         sql = f"""SELECT k.title, trim(c.comment) FROM {TOPIC} t JOIN spirit_category_category k ON k.id = t.category_id
                   JOIN {COMMENT} c ON c.topic_id = t.id WHERE t.title = ? AND t.user_id = ?"""
-        due = next(m.due for m in build().milestones if m.name == v["milestone"])
         return expect(
-            rows("forum", sql, [f"Stackwren {v['milestone']}", facts.MEMBER_ID], [[v["board"], due]]),
+            rows("forum", sql, [f"Stackwren {v['milestone']}", facts.MEMBER_ID], [[v["board"], due_of(v["milestone"])]]),
             changes("forum", f"{TOPIC} +1", f"{COMMENT} +1", f"{NOTIFICATION} +1"),
         )
 
     def nearly(self, v: Values) -> JsonDict:
-        dated = [m.name for m in build().milestones if m.due and not m.completed]
-        return {**v, "asked": next(name for name in dated if name != v["milestone"])}
+        return {**v, "asked": next(name for name in _to_come() if name != v["milestone"])}
 
     def oracle(self, o: Hands, v: Values) -> Steps:
         yield from o.click("link", "Roadmap")
@@ -177,6 +175,15 @@ class MilestoneToBoard(Template):
         yield from o.fill("textbox", "Comment:", due)
         yield from o.click("button", "Publish")
         yield from o.stop("It is announced.")
+
+
+def _to_come() -> list[str]:
+    """Milestones with a date that is not past."""
+    return [m.name for m in build().milestones if m.due and not m.completed]
+
+
+def due_of(milestone: str) -> str:
+    return next(m.due for m in build().milestones if m.name == milestone)
 
 
 TEMPLATES = (
