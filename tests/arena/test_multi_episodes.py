@@ -33,7 +33,7 @@ def play(env: BrowserEnv, arena: ArenaBenchmark, policy: Policy) -> tuple[Trajec
 def test_the_oracle_goes_from_tab_to_tab_and_wins(env: BrowserEnv, arena: ArenaBenchmark) -> None:
     trajectory, verdict = play(env, arena, OraclePolicy())
     assert verdict.status == "success", verdict.reason
-    focused = [step.action.name for step in trajectory.steps if step.action is not None and step.action.name == "tab_focus"]
+    focused = [step for step in trajectory.steps if step.output.action.name == "tab_focus"]
     assert len(focused) == 2, "the shop, then the forum, then the tracker"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.benchmarks.arena.collection import task_rows, templates_of
-from harness.benchmarks.arena.hands import Hands
+from harness.benchmarks.arena.hands import Hands, OracleLost
 from harness.benchmarks.arena.template import Template
 from harness.benchmarks.arena.templates import multi, multi_filing, multi_moves, multi_posting
 from harness.sites.catalog import SITES
@@ -127,6 +127,9 @@ def test_tables_are_read_below_their_heads() -> None:
     assert multi_moves.under(o, "Name") == "Rhea Juniperthwaite"
     assert multi_moves.under(o, "Status") == "Being processed", "the order's, not a line's"
     assert multi_moves.under(o, "Phone") == ""
+    assert multi_moves.row_of(o, "£53.50") == ["£53.50", "Being processed"]
+    with pytest.raises(OracleLost, match="no row of Shop"):
+        multi_moves.row_of(o, "Shop")
 
 
 def test_a_town_is_told_from_a_person_of_the_same_name() -> None:

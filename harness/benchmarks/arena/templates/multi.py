@@ -16,6 +16,7 @@ from harness.benchmarks.arena.templates.multi_moves import (
     order_numbered,
     orders,
     reply,
+    row_of,
     ticket_called,
     town_called,
     town_fact,
@@ -63,10 +64,10 @@ class MaintainerOfTicket(Template):
         if o.maybe():
             yield from o.click("link", "ComponentOverview")
             yield from o.read("one maintainer")
-            yield from o.stop(o.row(component)[2])
+            yield from o.stop(row_of(o, component)[-1])
         else:
             yield from wiki_page(o, "ComponentOverview", component)
-            name = yield from o.read(r"(.+?) \(?\n?.*\n?.*looks after this component")
+            name = yield from o.read(r"(\w+ \w+) \(\n[\s\S]*looks after this component")
             yield from o.stop(name)
 
 

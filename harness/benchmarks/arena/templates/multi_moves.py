@@ -11,7 +11,7 @@ import re
 from itertools import islice, pairwise
 from random import Random
 
-from harness.benchmarks.arena.api import Hands, Part, Steps, Values, changes, rows
+from harness.benchmarks.arena.api import Hands, OracleLost, Part, Steps, Values, changes, rows
 from harness.benchmarks.arena.forum import facts, steps
 from harness.benchmarks.arena.forum.bases import COMMENT, NOTIFICATION, TOPIC
 from harness.benchmarks.arena.shop_moves import shown, world
@@ -124,11 +124,18 @@ def file_ticket(o: Hands, summary: str, description: str, fields: dict[str, str]
 
 def under(o: Hands, header: str) -> str:
     """The cell below the first one that says `header`, in a table of facts whose head is a row; empty if there is none."""
-    for head, body in pairwise(o.page.role("row")):
-        titles, cells = ([o.page.text(e) for e in o.page.below(row) if e.role in CELLS] for row in (head, body))
+    for titles, cells in pairwise(_rows(o)):
         if header in titles and len(cells) == len(titles):
             return cells[titles.index(header)]
     return ""
+
+
+def row_of(o: Hands, first: str) -> list[str]:
+    """The cells of the row that begins with this text."""
+    row = next((cells for cells in _rows(o) if cells[:1] == [first]), None)
+    if row is None:
+        raise OracleLost(f"no row of {first} on {o.url}")
+    return row
 
 
 def reply(o: Hands, v: Values, text: str) -> Steps:
@@ -168,3 +175,8 @@ def written(page: str, text: str) -> tuple[Part, Part]:
         rows("wiki", "SELECT trim(text, char(10, 13, 32)), version FROM wiki WHERE name = ?", [page], [[text, 1]]),
         changes("wiki", "wiki +1"),
     )
+
+
+def _rows(o: Hands) -> list[list[str]]:
+    """What the cells of every row of the page say."""
+    return [[o.page.text(e) for e in o.page.below(row) if e.role in CELLS] for row in o.page.role("row")]
