@@ -85,7 +85,7 @@ def order_in_dashboard(o: Hands, number: str) -> Steps:
         yield from o.search("textbox", re.compile("^Order number"), number)
     else:
         yield from o.fill("textbox", re.compile("^Order number"), number)
-        yield from o.click("button", "Search", within="main")
+        yield from o.click("button", "Search")
     yield from o.read(f"#{number}")
 
 
