@@ -54,6 +54,11 @@ def process_environment() -> dict[str, str]:
     return kept | fixed | {"HARNESS_SITES_NOW": NOW}
 
 
+def current_name(app: AppName, apps_folder: Path = APPS_FOLDER, world: str = "") -> str:
+    """What the first state of `app` is called that this code would make today; `world` spares making the contents again."""
+    return f"{app}-{_key(apps_folder / app, world or world_json(app))}"
+
+
 def find(layout: Layout, name: str) -> Golden | None:
     """A finished first state of this name."""
     folder = layout.golden(name)
@@ -76,7 +81,7 @@ class Builder(NamedTuple):
 def ensure(layout: Layout, builder: Builder, app: AppName, announce: Callable[[], object]) -> Golden:
     """The first state of `app`, built if there is none of this key. Callers hold the state directory's lock."""
     world = builder.world(app)
-    name = f"{app}-{_key(builder.apps_folder / app, world)}"
+    name = current_name(app, builder.apps_folder, world)
     if found := find(layout, name):
         return found
     announce()

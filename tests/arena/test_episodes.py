@@ -145,3 +145,11 @@ def test_doctor_sees_the_sites(arena: ArenaBenchmark, instance_set: InstanceSet)
     assert {checks[site].status for site in catalog.SITES} == {"ok"}
     assert checks["wiki"].detail == f"{instance_set.app('wiki').url} answers"
     assert Sites(instance_set.state_dir).status()[0].condition == "up"
+
+
+def test_doctor_refuses_sites_of_other_contents(arena: ArenaBenchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A site that was brought up before its world was changed is not the one that the answers were computed from."""
+    monkeypatch.setattr("harness.benchmarks.arena.benchmark.current_name", lambda app: f"{app}-of-tomorrow")
+    missing = [check for check in arena.checks() if check.status == "missing"]
+    assert {check.site for check in missing} == set(catalog.SITES)
+    assert all(check.fix == f"harness sites up {check.site}" and "another version" in check.detail for check in missing)

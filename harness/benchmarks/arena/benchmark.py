@@ -17,9 +17,11 @@ from harness.errors import HarnessError, NotReadyError
 from harness.protocols import PageTask
 from harness.scoring import webarena_upstream
 from harness.sites.catalog import APPS, SITES
+from harness.sites.definition import AppName
+from harness.sites.golden import current_name
 from harness.sites.health import problem
 from harness.sites.instances import reset, running_sets
-from harness.sites.records import InstanceSet
+from harness.sites.records import AppInstance, InstanceSet
 from harness.types import Check, EpisodeSpec, Task
 
 SITES_UP = "harness sites up"
@@ -93,19 +95,31 @@ class ArenaBenchmark:
         else:
             yield Check(name="evaluators", status="ok", detail=webarena_upstream.installed_version("webarena"))
         for app in APPS.values():
-            where = [(found.index, found.apps[app.name]) for found in self._sets if app.name in found.apps]
-            silent = [f"set {index}: {why}" for index, running in where if (why := problem(app, running.port))]
-            urls = ", ".join(running.url for _, running in where)
+            running = [(found.index, found.apps[app.name]) for found in self._sets if app.name in found.apps]
+            bad = _app_problem(app.name, running)
+            urls = ", ".join(instance.url for _, instance in running)
             for site in SITES.values():
                 if site.app == app.name:
-                    bad = "; ".join(silent) or ("" if where else "not up")
                     yield Check(
                         name=site.name,
                         status="missing" if bad else "ok",
-                        detail=bad or f"{urls} {'answers' if len(where) == 1 else 'answer'}",
-                        fix=f"harness sites up {site.name}" if bad else "",
+                        detail=bad or f"{urls} {'answers' if len(running) == 1 else 'answer'}",
+                        fix=f"{SITES_UP} {site.name}" if bad else "",
                         site=site.name,
                     )
+
+
+def _app_problem(app: AppName, running: Sequence[tuple[int, AppInstance]]) -> str:
+    """Why tasks on the sites of an application cannot run; empty if they can. `running`: instance set and application."""
+    if not running:
+        return "not up"
+    if silent := [f"set {index}: {why}" for index, found in running if (why := problem(found.app, found.port))]:
+        return "; ".join(silent)
+    # Tasks are computed from today's contents: a site that was brought up with others would give wrong numbers.
+    current = current_name(app)
+    if old := [str(index) for index, found in running if found.golden.parent.name != current]:
+        return f"set {', '.join(old)}: is up with contents of another version than the tasks are of"
+    return ""
 
 
 def in_split(task: Task, split: Split) -> bool:
