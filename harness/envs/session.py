@@ -13,6 +13,7 @@ import psutil
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
+from harness.envs.call_stacks import make_call_stacks_cheap
 from harness.envs.chromium import Chromium
 from harness.envs.config import BrowserConfig
 from harness.errors import EnvError, first_line
@@ -92,6 +93,7 @@ class BrowserSession:
         self._contexts_opened = 0
 
     def _start_driver(self) -> None:
+        make_call_stacks_cheap()
         before = set(psutil.Process().children())
         self._driver = sync_playwright().start()
         if self._on_driver_death is None:
