@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 from harness.axtree import diff, normalise, parse, summary
 from harness.types import Action, Episode, Observation, Step, TargetDescriptor
 from results.hindsight_words import (
+    adds,
     complaints,
     heading_of,
     is_search,
@@ -101,7 +102,7 @@ def goal_of(moment: Moment, *, known: bool) -> Goal | None:
         return Goal("write", f"Write {quoted(value)} into {quoted(name)}", 0.5) if value and (name := _named(target)) else None
     if action.name not in _CLICKS:
         return None
-    if action.name in ("type", "press") or target.role == "button":
+    if action.name in ("type", "press") or target.role == "button" or adds(target.name):
         return _sent(moment) or _pressed(moment)
     if target.role in ("checkbox", "radio", "switch", "option", "menuitemradio", "menuitemcheckbox"):
         on = _is_on(moment)
@@ -127,7 +128,7 @@ def _sent(moment: Moment) -> Goal | None:
         value = next(iter(fields.values()))[0]
         where = heading_of(moment.step.observation)
         return Goal("search", f"Search for {quoted(value)}", 0.9 if moment.change == "url" or where else 0.7) if value else None
-    parts = [f"{quoted(name)} with {quoted(value)}" for name, (value, _) in fields.items() if value]
+    parts = [f"{quoted(name)} with {quoted(value)}" if name else quoted(value) for name, (value, _) in fields.items() if value]
     if not parts:
         return None
     how = f"press {quoted(target.name or 'the button')}" if target.role == "button" else "press Enter"
@@ -137,7 +138,7 @@ def _sent(moment: Moment) -> Goal | None:
 
 def _pressed(moment: Moment) -> Goal | None:
     target = moment.target
-    if target is None or target.role != "button" or not target.name:
+    if target is None or not target.name or not (target.role == "button" or adds(target.name)):
         return None
     if moment.change == "url" and opens(target.name) and (text := opened_goal(target, moment.after)):
         return Goal("open", text, 0.8)
@@ -168,7 +169,8 @@ def _written(before: dict[str, tuple[str, int]], moment: Moment) -> dict[str, tu
 
 
 def _field_name(target: TargetDescriptor) -> str:
-    return short(_named(target) or target.role)
+    """Empty for a field that nobody can name."""
+    return short(_named(target))
 
 
 def _named(target: TargetDescriptor) -> str:

@@ -57,13 +57,19 @@ def opened_goal(target: TargetDescriptor, after: Observation) -> str | None:
     address = urlsplit(after.url)
     numbered = _NUMBERED.search(unquote(address.path))
     if numbered:
-        name = _without_number(heading, numbered["noun"], numbered["number"]) or target.name
-        return f"Open the {numbered['noun'].lower()} #{numbered['number']} {quoted(name)}".strip()
+        noun = _one(numbered["noun"].lower())
+        name = _without_number(heading, noun, numbered["number"])
+        return f"Open the {noun} #{numbered['number']}" + (f" {quoted(name)}" if name else "")
     query = [value for _, value in parse_qsl(address.query)]
     if target.name and query and heading and _same(heading, target.name) is False:
         return f"Open {quoted(target.name)} on the page {quoted(heading)}"
     name = heading or target.name
     return f"Open the page {quoted(name)}" if name else None
+
+
+def adds(name: str) -> bool:
+    """Does a button or link of this name put something somewhere?"""
+    return bool(_ADD.fullmatch(name.strip()))
 
 
 def opens(name: str) -> bool:
@@ -109,6 +115,11 @@ def _first_name(tree: Tree, top: int) -> str:
         if found := next((node.name for node in below if node.role in roles and node.name.strip()), ""):
             return short(found)
     return ""
+
+
+def _one(noun: str) -> str:
+    """`/orders/7` is an order."""
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
 
 
 def _without_number(heading: str, noun: str, number: str) -> str:

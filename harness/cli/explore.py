@@ -37,7 +37,7 @@ def explore(
         list[str] | None, typer.Option("--tasks", help="Start only from tasks with such ids (a glob); may be repeated.")
     ] = None,
     walks: Annotated[int, typer.Option("--walks", min=1, help="Walks, each from a fresh first state.")] = 20,
-    steps: Annotated[int, typer.Option("--steps", min=1, help="Actions per walk.")] = 25,
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Actions per walk.")] = 40,
     mode: Annotated[
         Mode, typer.Option("--mode", help="goal: completes forms, opens what is new. random: any legal action.")
     ] = Mode.goal,
@@ -54,7 +54,7 @@ def explore(
     Walks begin at tasks of the train split and not on a held-out site, so that no test is seen. Screenshots are not kept,
     unless the config file asks for them. What each walk achieved is written to RUN/labels/; `harness export` reads it.
 
-    Example: harness explore --bench arena --sites shop --walks 40 --steps 25
+    Example: harness explore --bench arena --sites shop --walks 40
 
     Exit codes: 0 done, 2 bad usage, 3 environment not ready, 4 finished with infrastructure errors, 130 interrupted.
     """

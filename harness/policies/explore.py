@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from harness.actions import make_action, print_action
 from harness.policies.config import ExploreConfig
-from harness.policies.explore_moves import Form, Move, fill_move, forms, leaves, openings, send_move, wrong
+from harness.policies.explore_moves import Form, Move, fill_move, forms, leaves, open_menu, openings, send_move, wrong
 from harness.policies.explore_values import FALLBACK, phrases
 from harness.policies.page import Element, Page, read_page
 from harness.policies.random import legal_actions
@@ -102,6 +102,9 @@ class ExplorePolicy:
         return Move(self._rng.choice(legal_actions(page, words)), "any legal action")
 
     def _goal_move(self, page: Page, url: str) -> Move:
+        if options := open_menu(page):
+            chosen = self._rng.choice(options)
+            return Move(make_action("click", {"bid": chosen.bid}), f"choose {page.text(chosen)[:80]!r} in the open menu")
         place = _place(url)
         found = {form.key(page): form for form in forms(page)}
         if self._plan and self._plan[0] == place and self._plan[1] in found:

@@ -24,6 +24,7 @@ WRONG: Final = "on purpose wrong"
 _TEXT_ROLES: Final = frozenset({"textbox", "searchbox", "spinbutton"})
 _BOX_ROLES: Final = frozenset({"checkbox", "switch", "radio"})
 _MENU_ROLES: Final = frozenset({"combobox", "listbox"})
+_OPTION_ROLES: Final = frozenset({"option", "menuitem"})
 _GROUP_ROLES: Final = frozenset({"form", "dialog", "search", "alertdialog"})
 _LEAVING = re.compile(r"\b(log|sign)[ -]?(out|off)\b|\bdelete (my )?(account|profile)\b|\bpowered\b", re.IGNORECASE)
 _CREDITS = re.compile(r"powered by\b", re.IGNORECASE)
@@ -81,6 +82,10 @@ def fill_move(page: Page, field: Element, rng: Random) -> Move | None:
     if field.role in _MENU_ROLES and (names := options_of(page, field)):
         name = rng.choice(names)
         return Move(make_action("select_option", {"bid": field.bid, "options": name}), f"choose {name!r} in {label!r}")
+    if field.role == "combobox" and "hasPopup" in field.states:
+        if any(child.role in _OPTION_ROLES for child in page.below(field)):
+            return None  # nothing but what is chosen already
+        return Move(make_action("click", {"bid": field.bid}), f"open the menu {label!r}")
     if field.role in _BOX_ROLES:
         return Move(make_action("click", {"bid": field.bid}), f"tick {label!r}")
     if field.role in _TEXT_ROLES or field.role == "combobox":
@@ -107,12 +112,20 @@ def leaves(page: Page, element: Element) -> bool:
     return bool(_LEAVING.search(element.name)) or any(_CREDITS.match(text.strip()) for text in beside[:3])
 
 
+def open_menu(page: Page) -> list[Element]:
+    """The options of a menu that a click has opened, as scripts draw it: a list apart from its combobox."""
+    if not any(e.role == "combobox" and e.is_on("expanded") for e in page.elements):
+        return []
+    lists = (e for e in page.elements if e.role == "listbox")
+    return [child for found in lists for child in page.below(found) if child.role == "option" and child.clickable]
+
+
 def options_of(page: Page, menu: Element) -> list[str]:
     """Options that are not chosen now."""
     return [
         child.name
         for child in page.below(menu)
-        if child.role in ("option", "menuitem") and child.name and child.enabled and not child.is_on("selected")
+        if child.role in _OPTION_ROLES and child.name and child.enabled and not child.is_on("selected")
         and child.name != menu.value
     ]  # fmt: skip
 
@@ -141,13 +154,14 @@ def _wrong(page: Page, rng: Random) -> Iterator[Move]:
 
 
 def _controls(page: Page) -> list[Element]:
-    hidden_parts = {e.index for e in page.elements if e.role in ("Date", "InputTime", "DateTime")}
+    """Not the parts of a widget: a menu's inner text box, the days and months of a date."""
+    widgets = {e.index for e in page.elements if e.role in ("Date", "InputTime", "DateTime", "combobox")}
     wanted = _TEXT_ROLES | _BOX_ROLES | _MENU_ROLES | {"button"}
-    return [e for e in page.role(*wanted) if e.enabled and e.parent not in hidden_parts and not e.is_on("readonly")]
+    return [e for e in page.role(*wanted) if e.enabled and e.parent not in widgets and not e.is_on("readonly")]
 
 
 def _form(group: Sequence[Element]) -> Form | None:
-    fields = tuple(e for e in group if e.role != "button" and e.states.get("haspopup") != "dialog")
+    fields = tuple(e for e in group if e.role != "button")
     if not fields:
         return None
     after = [e for e in group if e.role == "button" and e.index > fields[0].index and not _AGAINST.search(e.name)]

@@ -25,6 +25,8 @@ ADDED = seen(
 )  # fmt: skip
 TICKETS = seen("/report/1", "Open tickets – Desk", "[1] heading 'Open tickets'", "[2] link '#12'", "[3] link 'Printer jams'")
 TICKET = seen("/ticket/12", "#12 (Printer jams) – Desk", "[1] heading '#12 (Printer jams)'")
+ORDERS = seen("/orders", "Orders", "[1] heading 'Orders'", "[2] link 'View'")
+ORDER = seen("/orders/7", "Order 7", "[1] heading 'Order 7'")
 FORM = seen("/new", "New ticket", "[1] textbox 'Title'", "[2] combobox 'Kind'", "\t[3] option 'bug'", "[4] button 'Create'")
 FORM_1 = seen(
     "/new", "New ticket", "[1] textbox 'Title' value='Lamp'", "[2] combobox 'Kind'", "\t[3] option 'bug'", "[4] button 'Create'"
@@ -65,6 +67,7 @@ def goals(*script: Seen | str) -> list[tuple[str, int, tuple[int, ...]]]:
         ),
         pytest.param((LIST, 'click("7")', LISTED), [("Add 'Tin Mug' to the basket", 1, (0,))], id="one of several items"),
         pytest.param((TICKETS, 'click("3")', TICKET), [("Open the ticket #12 'Printer jams'", 1, (0,))], id="a numbered page"),
+        pytest.param((ORDERS, 'click("2")', ORDER), [("Open the order #7", 1, (0,))], id="a number says it all"),
         pytest.param(
             (FORM, 'fill("1", "Lamp")', FORM_1, 'select_option("2", "bug")', FORM_2, 'click("4")', TICKET),
             [

@@ -120,6 +120,20 @@ def test_options_of_a_menu_are_chosen_and_not_clicked() -> None:
     assert [element.name for element in openings(found) if leaves(found, element)] == ["Logout", "Some Software"]
 
 
+def test_a_menu_drawn_by_a_script_is_opened_and_then_chosen_from() -> None:
+    closed = page("[1] form ''", "\t[2] combobox '-- status --' value='-- status --', hasPopup='menu', expanded=False",
+                  "\t\t[3] textbox '' value='-- status --'", "\t[4] button 'Go'")  # fmt: skip
+    opened = page(*closed.axtree.replace("expanded=False", "expanded=True").replace("\n\t", "\n").split("\n")[1:],
+                  "[5] listbox ''", "\t[6] option 'Sent'", "\t[7] option 'Paid'")  # fmt: skip
+    for seed in range(10):
+        first, second = walked(ExplorePolicy(NO_ASIDES), [closed, opened], seed)
+        if first.text.startswith("open the menu"):
+            assert bids_of(first.action) == ("2",)
+            assert bids_of(second.action)[0] in ("6", "7")
+            return
+    pytest.fail("no walk of ten opened the menu")
+
+
 @pytest.mark.parametrize(
     ("line", "pattern"),
     [
