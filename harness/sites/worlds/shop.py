@@ -281,6 +281,7 @@ def _orders(rng: random.Random, buyable: list[Product], customers: tuple[Custome
             for product in rng.sample(buyable, k=rng.choice((1, 1, 2, 2, 3, 4)))
         )
         days = minute / 1440
+        choices: tuple[str, ...]
         if days < 60:
             choices = ("Pending", "Pending", "Being processed", "Cancelled")
         elif days < 150:

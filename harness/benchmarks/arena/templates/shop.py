@@ -361,8 +361,9 @@ class OpenProduct(Template):
 
 
 def _titled(word: str) -> list[Product]:
-    """What a search for the word finds: it looks in titles and descriptions, and descriptions repeat the title's noun."""
-    return [product for product in world().products if word.lower() in f"{product.title} {product.description}".lower().split()]
+    """What a search for the word finds: singular or plural, in titles and descriptions."""
+    found = re.compile(rf"\b{word.rstrip('s')}s?\b", re.IGNORECASE)
+    return [product for product in world().products if found.search(f"{product.title} {product.description}")]
 
 
 def _attribute(product: Product, attribute: str) -> str:

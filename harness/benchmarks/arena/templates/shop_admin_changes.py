@@ -252,28 +252,35 @@ class CreateProduct(Template):
     sites = ("shop_admin",)
     kind = "content"
     phrasings = (
-        'Create a product of the type "{type}": title "{title}", UPC {upc}. Stock and price come later.',
-        'Add "{title}" to the catalogue as a new product of type "{type}" with the UPC {upc}.',
-        'We have a new article, "{title}" (UPC {upc}). Enter it under the product type "{type}"; no stock record yet.',
-        'Enter a new "{type}" product with the UPC {upc} and the title "{title}".',
+        'Create a product of the type "{type}" in the category "{category}": title "{title}", UPC {upc}. No stock record yet.',
+        'Add "{title}" (UPC {upc}) to the catalogue as a new "{type}" product in the category "{category}".',
+        'We have a new article, "{title}", UPC {upc}. Enter it under the type "{type}" and the category "{category}".',
+        'Enter a new "{type}" product: UPC {upc}, title "{title}", category "{category}". Stock and price come later.',
     )
 
     def instances(self, rng: Random) -> Iterator[JsonDict]:
-        types = [category.name for category in world().categories if len(category.path) == 1]
+        shelves = [category.path for category in world().categories if len(category.path) == 3]
         for number in rng.sample(range(20_000, 30_000), 12):
-            upc, wrong = f"SKU-{number}", f"SKU-{number + 7}"
+            path = rng.choice(shelves)
             noun = rng.choice(("Gift Box", "Sample Set", "Starter Kit"))
-            title = f"{rng.choice(names.BRANDS)} {rng.choice(names.ADJECTIVES)} {noun}"
-            yield {"type": f"{rng.choice(types)} goods", "title": title, "upc": upc, "wrong": wrong}
+            yield {
+                "type": f"{path[0]} goods",
+                "category": " > ".join(path),
+                "title": f"{rng.choice(names.BRANDS)} {rng.choice(names.ADJECTIVES)} {noun}",
+                "upc": f"SKU-{number}",
+                "wrong": f"SKU-{number + 7}",
+            }
 
     def expected(self, v: Values) -> JsonDict:
         product = """
-            SELECT p.title, c.name, p.is_public FROM catalogue_product p
-            JOIN catalogue_productclass c ON c.id = p.product_class_id WHERE p.upc = ?
+            SELECT p.title, c.name, p.is_public, g.name FROM catalogue_product p
+            JOIN catalogue_productclass c ON c.id = p.product_class_id
+            JOIN catalogue_productcategory j ON j.product_id = p.id
+            JOIN catalogue_category g ON g.id = j.category_id WHERE p.upc = ?
         """
         return expect(
-            rows("shop_admin", product, [v["upc"]], [[v["title"], v["type"], 1]]),
-            changes("shop_admin", "catalogue_product +1", "catalogue_productattributevalue"),
+            rows("shop_admin", product, [v["upc"]], [[v["title"], v["type"], 1, v["category"].split(" > ")[-1]]]),
+            changes("shop_admin", "catalogue_product +1", "catalogue_productcategory +1", "catalogue_productattributevalue"),
         )
 
     def nearly(self, v: Values) -> JsonDict:
@@ -285,6 +292,8 @@ class CreateProduct(Template):
         yield from o.click("button", "New Product")
         yield from o.fill("textbox", "Title", v["title"])
         yield from o.fill("textbox", "UPC", v["upc"])
+        yield from o.click("link", "Categories", within="form")
+        yield from choose(o, "---------", v["category"])
         yield from o.click("button", "Save")
         yield from o.stop()
 

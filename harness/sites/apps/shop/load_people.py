@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, time, timezone
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -197,7 +197,7 @@ def _vouchers(entries: list[dict]) -> None:
 
 
 def _midnight(day: str, end: bool = False) -> datetime:
-    return datetime.combine(datetime.fromisoformat(day).date(), time(23, 59) if end else time(0), tzinfo=timezone.utc)
+    return datetime.combine(datetime.fromisoformat(day).date(), time(23, 59) if end else time(0), tzinfo=UTC)
 
 
 def _pounds(pence: int) -> Decimal:

@@ -55,7 +55,7 @@ def main() -> None:
     import waitress
 
     app = application(arguments.data.resolve())
-    print(f"{settings.OSCAR_SHOP_NAME} on {arguments.host}:{arguments.port}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"{settings.OSCAR_SHOP_NAME} on {arguments.host}:{arguments.port}\n")
     waitress.serve(app, host=arguments.host, port=arguments.port, threads=8, ident=None)
 
 
