@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.cli.labelling import label_run, labeler_config
 from harness.completions import CompletionError, Completions, EndpointConfig
-from results.labels import HindsightLabel
+from harness.errors import UsageError
+from results.labels import HindsightLabel, read_labels
 from results.model_labels import ModelLabeler, told
+from results.reader import RunReader
 from tests.explore.test_hindsight import ADDED, HOME, LAMP
-from tests.explore.walks import seen, walk
+from tests.explore.walks import seen, stored, walk
 from tests.support.openai_server import OpenAIServer, Reply, chat, error
 
 WALK = walk(HOME, "scroll(0, 10)", HOME, 'click("4")', LAMP, 'click("6")', ADDED)
@@ -77,3 +81,29 @@ def test_the_walk_is_told_step_by_step() -> None:
     assert [line.split(".")[0] for line in lines] == ["0", "1", "2"]
     assert "nothing changed" in lines[0]
     assert "link 'Brass Lamp'" in lines[1]
+
+
+def test_a_run_is_labelled_by_the_server_of_a_file_and_by_rules_beside_it(tmp_path: Path) -> None:
+    stored(tmp_path / "run", [WALK])
+    reader = RunReader.open(tmp_path / "run")
+    stored_episode = (tmp_path / "run" / "episodes" / WALK.spec.episode_id / "episode.json.gz").read_bytes()
+    with OpenAIServer([answer(GOOD, GOOD | {"steps": 99})]) as server:
+        file = tmp_path / "server.toml"
+        file.write_text(f'base_url = "{server.base_url}"\nmodel = "m"\n', encoding="utf-8")
+        line = label_run(reader, str(file), labeler_config(str(file)))
+    assert "1 goals in 1 walks, 1 of them sure" in line and "steps that do not exist" in line
+    assert "2 goals in 1 walks" in label_run(reader, "rules", labeler_config("rules"))
+    assert label_run(reader, "none", labeler_config("none")) == ""
+    assert [label.goal for label in read_labels(reader.directory, "llm:m")] == [GOOD["goal"]]
+    assert len(read_labels(reader.directory, "rules-1")) == 2
+    assert (tmp_path / "run" / "episodes" / WALK.spec.episode_id / "episode.json.gz").read_bytes() == stored_episode
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("base_url = ", "not TOML"), ('server = "m"', "server"), ('base_url = "ftp://x"\nmodel = "m"', "base_url")]
+)
+def test_a_wrong_file_is_told_in_one_line(tmp_path: Path, text: str, why: str) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=why):
+        labeler_config(str(file))
