@@ -28,7 +28,7 @@ PAGES = (
     "/catalogue/",
     "/search/?q=kettle",
     "/basket/",
-    "/accounts/",
+    "/accounts/profile/",
     "/accounts/orders/",
     "/accounts/addresses/",
     "/accounts/wishlists/",
