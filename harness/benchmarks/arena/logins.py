@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from harness.errors import SiteError, first_line
 from harness.sites.definition import Account, AppName
 
+LOGIN_SECONDS = 30.0
+"""For each part of a login: a machine that is busy is no reason to call a site broken."""
 FIX = "harness sites reset, then harness doctor arena"
 
 
@@ -37,6 +39,7 @@ def sign_in(page: Any, app: AppName, address: str, account: Account) -> None:
     """Fill in the form of the application at `address`. Raises SiteError of kind `login_failed` or `not_signed_in`."""
     form = FORMS[app]
     tab = page.context.new_page()
+    tab.set_default_timeout(LOGIN_SECONDS * 1000)
     try:
         tab.goto(address + form.path, wait_until="domcontentloaded")
         tab.locator(form.username).first.fill(account.username)
