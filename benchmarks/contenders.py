@@ -45,6 +45,9 @@ class Round:
     steps: tuple[float, ...] = ()
     start_and_stop: float = 0.0
     """Seconds outside `seconds`: starting and stopping workers (harness only)."""
+    deviations: int = 0
+    """Episodes that ended otherwise than rehearsed. Stock's actions give up after 0.5 s, so a busy machine makes some fail; all
+    others must have none."""
 
 
 class Contender(Protocol):
@@ -93,10 +96,11 @@ class Player:
 
 
 class _Timer:
-    """Collects seconds per reset and per step, and refuses results that differ from the rehearsal's."""
+    """Collects seconds per reset and per step."""
 
     def __init__(self) -> None:
         self._began = self._lap = time.perf_counter()
+        self.deviations = 0
         self.resets: list[float] = []
         self.steps: list[float] = []
 
@@ -109,11 +113,15 @@ class _Timer:
         self._lap = now
 
     def round(self) -> Round:
-        return Round(time.perf_counter() - self._began, tuple(self.resets), tuple(self.steps))
+        return Round(time.perf_counter() - self._began, tuple(self.resets), tuple(self.steps), deviations=self.deviations)
+
+
+def _as_rehearsed(script: Script, reward: SupportsFloat, terminated: bool) -> bool:
+    return (float(reward), terminated) == (script.reward, True)
 
 
 def _check(name: str, script: Script, reward: SupportsFloat, terminated: bool) -> None:
-    if (float(reward), terminated) != (script.reward, True):
+    if not _as_rehearsed(script, reward, terminated):
         raise SystemExit(
             f"{name}: {script.task_id}, seed {script.seed} ended with reward {reward}, terminated {terminated}; "
             f"the rehearsal earned {script.reward}: the contenders are not doing the same work"
@@ -151,7 +159,7 @@ class StockContender:
                 _, reward, terminated, _, _ = env.step(action)
                 timer.lap(timer.steps)
             env.close()
-            _check("stock BrowserGym", script, reward, terminated)
+            timer.deviations += not _as_rehearsed(script, reward, terminated)
         return timer.round()
 
     def close(self) -> None: ...

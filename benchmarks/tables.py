@@ -42,7 +42,7 @@ def report(
     parts = [_about(chromium, rounds, tasks, steps, load), _speed(times, len(tasks)), _ratios(times)]
     if memory:
         parts.append(_memory(memory))
-    parts.append(_starts(times))
+    parts.append(_remarks(times))
     return "\n\n".join("\n".join(part) for part in parts)
 
 
@@ -98,8 +98,10 @@ def _about(chromium: Chromium, rounds: int, tasks: Sequence[str], steps: int, lo
     yield f"n: {rounds} rounds × {len(tasks)} tasks ({', '.join(tasks)}), {steps / len(tasks) / rounds:.1f} steps per episode"
 
 
-def _starts(found: Rounds) -> Iterator[str]:
+def _remarks(found: Rounds) -> Iterator[str]:
     for name, rounds in found.items():
+        if deviations := sum(r.deviations for r in rounds):
+            yield f"{name}: {deviations} episodes ended otherwise than rehearsed (its actions give up after 0.5 s)."
         if any(r.start_and_stop for r in rounds):
             mean = statistics.mean(r.start_and_stop for r in rounds)
             yield f"{name}: starting, the first episode and stopping took {mean:.1f} s per run, not counted above."
