@@ -8,8 +8,6 @@ import pytest
 
 from harness.benchmarks.miniwob import MiniwobBenchmark
 from harness.envs.browser import BrowserEnv
-from harness.envs.chromium import find_chromium
-from harness.envs.config import BrowserConfig
 from harness.envs.session import BrowserSession
 from harness.policies import HeuristicPolicy, NoopPolicy
 from harness.protocols import Policy
@@ -31,12 +29,11 @@ def tasks() -> dict[str, Task]:
     return {task.task_id: task for task in MiniwobBenchmark().tasks()}
 
 
-@pytest.fixture(scope="module")
-def env() -> Iterator[BrowserEnv]:
-    session = BrowserSession(BrowserConfig(screenshots="none"), find_chromium())
-    made = BrowserEnv(session, MiniwobBenchmark().open)
+@pytest.fixture
+def env(browser_session: BrowserSession) -> Iterator[BrowserEnv]:
+    made = BrowserEnv(browser_session, MiniwobBenchmark().open)
     yield made
-    made.close()
+    made.end_episode()
 
 
 def play(env: BrowserEnv, policy: Policy, task: Task) -> Verdict:
