@@ -6,12 +6,12 @@ import tomllib
 from pathlib import Path
 
 from pydantic import ValidationError
-from results.model_labels import ModelLabeler
 
 from harness.completions import Completions, EndpointConfig
 from harness.errors import UsageError
 from results.hindsight import RULES, label_walk
 from results.labels import HindsightLabel, write_labels
+from results.model_labels import ModelLabeler
 from results.reader import RunReader
 from results.transitions import played
 
