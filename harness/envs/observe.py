@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Error as PlaywrightError
@@ -20,8 +20,10 @@ from harness.errors import EnvError, first_line
 from harness.types import ChatMessage, Observation, OpenPage
 
 MAX_TRIES = 5
-LAST_TRIES = 3
-"""A page that navigated away from all tries but these is stopped, else it could not be read at all."""
+LAST_TRIES = 2
+"""In these a page that navigated away from all others is held still, else it could not be read at all."""
+SCRIPTS_OFF_MS = 100
+"""For a navigation that has begun already to come to its end."""
 SCREENSHOT_SECONDS = 3.0
 NO_SCREENSHOT = f"no screenshot within {SCREENSHOT_SECONDS:g} s"
 
@@ -89,14 +91,13 @@ def look(pages: Pages, config: BrowserConfig) -> Look:
         if not tries_left:
             config = config.model_copy(update={"screenshots": "none"})  # better than no observation at all
         try:
-            seen = _look_once(pages, config)
+            with _scripts_off(pages) if tries_left < LAST_TRIES else contextlib.nullcontext():
+                seen = _look_once(pages, config)
             assert seen is not None
             return seen
         except PlaywrightError as error:
             if not tries_left or not _is_transient(error):
                 raise EnvError(f"cannot read the page: {first_line(error)}", kind="observation_failed") from error
-            if tries_left <= LAST_TRIES:
-                _stop_loading(pages)
             pages.active.wait_for_timeout(100 * (MAX_TRIES - tries_left))
     raise AssertionError("unreachable: the last try returns or raises")
 
@@ -114,9 +115,18 @@ def _is_transient(error: PlaywrightError) -> bool:
     return any(words in str(error) for words in _TRANSIENT)
 
 
-def _stop_loading(pages: Pages) -> None:
-    with contextlib.suppress(PlaywrightError):
-        pages.cdp(pages.active).send("Page.stopLoading")
+@contextlib.contextmanager
+def _scripts_off(pages: Pages) -> Iterator[None]:
+    """No script of the page runs meanwhile, no timer of it fires; ours still run."""
+    page = pages.active
+    pages.cdp(page).send("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        page.wait_for_timeout(SCRIPTS_OFF_MS)
+        page.wait_for_load_state("domcontentloaded")
+        yield
+    finally:
+        with contextlib.suppress(PlaywrightError):
+            pages.cdp(page).send("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def _look_once(pages: Pages, config: BrowserConfig, *, only_if_watched: bool = False) -> Look | None:
