@@ -30,6 +30,7 @@ from harness.actions import parse_action
 from harness.benchmarks.miniwob import MiniwobBenchmark
 from harness.envs.axtext import axtree_text
 from harness.envs.marking import pop_bid
+from harness.errors import first_line
 from harness.runner import RunState
 from harness.types import Episode, EpisodeSpec
 
@@ -46,8 +47,8 @@ class Round:
     start_and_stop: float = 0.0
     """Seconds outside `seconds`: starting and stopping workers (harness only)."""
     deviations: int = 0
-    """Episodes that ended otherwise than rehearsed. Stock's actions give up after 0.5 s, so a busy machine makes some fail; all
-    others must have none."""
+    """Episodes that ended otherwise than rehearsed. Stock's actions give up after 0.5 s and its observations may raise, so a busy
+    machine makes some fail; all others must have none."""
 
 
 class Contender(Protocol):
@@ -143,6 +144,7 @@ class StockContender:
 
     def play(self, scripts: Sequence[Script], warm_up: Sequence[Script]) -> Round:
         import gymnasium
+        from playwright.sync_api import Error as PlaywrightError
 
         timer = _Timer()
         for script in scripts:
@@ -153,11 +155,15 @@ class StockContender:
                 slow_mo=self._slow_mo,
                 task_kwargs={"base_url": MiniwobBenchmark().base_url()},
             )
-            env.reset(seed=script.seed)
-            timer.lap(timer.resets)
-            for action in script.actions:
-                _, reward, terminated, _, _ = env.step(action)
-                timer.lap(timer.steps)
+            reward, terminated = 0.0, False
+            try:
+                env.reset(seed=script.seed)
+                timer.lap(timer.resets)
+                for action in script.actions:
+                    _, reward, terminated, _, _ = env.step(action)
+                    timer.lap(timer.steps)
+            except PlaywrightError as error:  # seen: a DevTools session that is gone when it is to be closed
+                print(f"stock BrowserGym failed in {script.task_id}: {first_line(error)}", flush=True)
             env.close()
             timer.deviations += not _as_rehearsed(script, reward, terminated)
         return timer.round()

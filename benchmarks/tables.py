@@ -101,7 +101,7 @@ def _about(chromium: Chromium, rounds: int, tasks: Sequence[str], steps: int, lo
 def _remarks(found: Rounds) -> Iterator[str]:
     for name, rounds in found.items():
         if deviations := sum(r.deviations for r in rounds):
-            yield f"{name}: {deviations} episodes ended otherwise than rehearsed (its actions give up after 0.5 s)."
+            yield f"{name}: {deviations} episodes failed or ended otherwise than rehearsed."
         if any(r.start_and_stop for r in rounds):
             mean = statistics.mean(r.start_and_stop for r in rounds)
             yield f"{name}: starting, the first episode and stopping took {mean:.1f} s per run, not counted above."
