@@ -35,7 +35,7 @@ from results.store import RunStore
 
 RUNS = Path("runs")
 WORKER_GIB = 0.6
-"""Memory to reserve per worker when choosing how many: the measured 0.3 GiB (docs/performance.md) and room for heavy pages."""
+"""Memory to reserve per worker when choosing how many: the measured 0.36 GiB (docs/performance.md) and room for heavy pages."""
 
 
 @dataclass(frozen=True)

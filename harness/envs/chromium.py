@@ -1,7 +1,7 @@
 """Find a Chromium: the configured path, else an installed one, else Playwright's own.
 
 `chromium-headless-shell` comes first among the installed: it starts and resets about twice as fast as the full browser and
-needs half the memory (docs/performance.md). Installing one is scripts/ensure_chromium.sh's job, not ours.
+needs two thirds of the memory (docs/performance.md). Installing one is scripts/ensure_chromium.sh's job, not ours.
 """
 
 from __future__ import annotations
