@@ -1,6 +1,7 @@
 """A worker process without a browser: speaks harness.messages as harness.worker does, and breaks as an episode's goal orders.
 
-`python -m tests.support.plain_worker FD`. Setup: {"starts": folder with a file per start, "broken": starts that die}.
+`python -m tests.support.plain_worker FD`. Setup: {"starts": folder with a file per start, "broken": starts that die,
+"company": how many must have started before this one says that it is ready}.
 """
 
 from __future__ import annotations
@@ -46,9 +47,11 @@ def main(descriptor: int) -> None:
     (starts / str(number)).touch()
     if number in setup.config["broken"]:
         sys.exit(f"start {number} is broken")
+    while len(list(starts.iterdir())) < setup.config["company"]:
+        threading.Event().wait(0.01)
     connection.send(messages.Ready({}))
     while isinstance(order := connection.recv(), messages.Run):
-        while order.spec.task.goal == "waits for company" and len(list(starts.iterdir())) < 2:
+        while order.spec.task.goal == "waits for the pause" and not (starts.parent / "pause").exists():
             threading.Event().wait(0.01)
         _play(connection, order.spec)
 
