@@ -52,9 +52,7 @@ class Bench:
             limits=CLOCKS,
             recorder=self.kept,
             spawn=self._spawn,
-            setup=messages.Setup(
-                {"starts": str(folder / "starts"), "broken": list(broken), "company": seats if together else 1}
-            ),
+            setup=messages.Setup({"starts": str(folder / "starts"), "broken": list(broken), "company": seats if together else 1}),
             seats=[None] * seats,
             state=RunState(total=len(plan)),
             display=self,
