@@ -7,21 +7,21 @@ run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a 
 	@.venv/bin/harness run --bench miniwob --workers auto
 
 test: ## set up everything, then the whole test suite
-	@scripts/bootstrap.sh dev webarena
+	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python -m pytest -m "not slow and not gpu and not oracle" $(PYTEST)
 
 lint: ## style, types, import contracts
-	@scripts/bootstrap.sh dev webarena
+	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/lint.sh
 
 slow: ## minutes-long proofs: all 125 MiniWoB++ tasks, kill and resume at length
-	@scripts/bootstrap.sh dev webarena
+	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python -m pytest -m slow $(PYTEST)
 
 bench: ## speed and memory against stock BrowserGym and bare Playwright, in one run
-	@scripts/bootstrap.sh dev webarena
+	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python benchmarks/throughput.py
 
@@ -32,13 +32,13 @@ arena: ## set up everything, bring the arena's sites up, then play every task wi
 	@.venv/bin/harness run --bench arena --policy oracle
 
 arena-test: ## set up everything, then every test of the sites and the arena, on the real applications
-	@scripts/bootstrap.sh dev webarena
+	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/ensure_chromium.sh
 	@.venv/bin/harness sites install
 	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest tests/sites tests/arena -m "not slow" $(PYTEST)
 
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)
-	@scripts/bootstrap.sh dev webarena
+	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python scripts/serve_smollm2.py -- .venv/bin/python -m pytest -m slow tests/policies/test_llm_real_server.py
 

@@ -7,6 +7,7 @@
         page_task: PageTask   a benchmark's side of a browser episode: setup, check, score
     Benchmark                 lists tasks, opens PageTasks, says what is missing
     Judge                     a model's verdict on a trajectory
+    WorldModel                foresees the next page: learned, retrieved, copied, or a real browser
     Recorder                  takes finished episodes (results.store)
 
 No playwright here: a page is typed `Any` (it is a `playwright.sync_api.Page`), so that dreams need no browser.
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from harness.predictions import Prediction, WorldModelQuery
 from harness.types import (
     Action,
     ActionError,
@@ -159,6 +161,22 @@ class Judge(Protocol):
 
     def judge(self, trajectory: Trajectory) -> Verdict:
         """`error` with boundary `judge` when the reply holds no readable verdict: never a failure."""
+
+
+class WorldModel(Protocol):
+    """Foresees pages. The same protocol for a learned model, the baselines and a real browser (audits/, training/)."""
+
+    name: str
+    version: str
+
+    def predict(self, queries: Sequence[WorldModelQuery], samples: int = 1) -> list[list[Prediction]]:
+        """`samples` answers to each query, in the order of the queries. Batched: give it all that is to be asked.
+
+        An unreadable answer is a Prediction with `malformed`; only a backend that is down raises (`NotReadyError`).
+        Equal queries (their seeds included) get equal answers.
+        """
+
+    def close(self) -> None: ...
 
 
 class Recorder(Protocol):

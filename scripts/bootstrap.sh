@@ -35,5 +35,9 @@ echo "bootstrap: installing dynaweb-harness${extras:+ [$extras]}"
 # Overrides only where a pin of browsergym-core cannot be met (see the file).
 override=()
 .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 13))' && override=(--override scripts/overrides.txt)
+# pip takes a CPU build of torch where the machine offers one (as here); uv would fetch 3 GB of CUDA.
+if [[ ",$extras," == *,train,* ]] && ! .venv/bin/python -c 'import torch' 2>/dev/null; then
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check "$(sed -n 's/^ *"\(torch==[^"]*\)".*/\1/p' pyproject.toml)"
+fi
 .venv/bin/uv pip install --quiet --python .venv/bin/python "${override[@]}" -e ".${extras:+[$extras]}"
 echo "$want" >> "$stamp"
