@@ -43,6 +43,8 @@ class RunSection(Record):
     """Episodes per task, with seeds base_seed, base_seed + 1, …"""
     base_seed: int = Field(default=0, ge=0, le=2**31 - 20_000)
     """Seed of the first episode of each task."""
+    shuffle: int | None = Field(default=None, ge=0)
+    """Play the tasks in the random order of this seed; left out: in the benchmark's own order. Dependencies hold either way."""
 
 
 class RunConfig(Record):

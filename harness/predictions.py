@@ -1,7 +1,7 @@
 """What a world model is asked and what it answers. Like harness.types: frozen records that import nothing heavy.
 
-    WorldModelQuery   goal?, o_t, a_t, what came before        →   Prediction   r, Δ, o_t+1?, terminal?, reward?
-                                                                   kept in a dreamed Step's metadata["prediction"]
+WorldModelQuery   goal?, o_t, a_t, what came before        →   Prediction   r, Δ, o_t+1?, terminal?, reward?
+                                                               kept in a dreamed Step's metadata["prediction"]
 """
 
 from __future__ import annotations

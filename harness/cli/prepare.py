@@ -92,6 +92,7 @@ def prepare(request: Request) -> Prepared:
         repeats=config.run.repeats,
         base_seed=config.run.base_seed,
         instances=benchmark.instances(),
+        shuffle=config.run.shuffle,
     )
     if not plan:
         raise UsageError("no task is left after the filters", fix="harness list shows what there is")

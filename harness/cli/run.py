@@ -27,7 +27,7 @@ class Retry(StrEnum):
 
 def run(
     bench: Annotated[
-        str, typer.Option("--bench", help="miniwob, webarena, webarena-lite, webarena-verified, webvoyager, gym:GLOB.")
+        str, typer.Option("--bench", help="miniwob, arena, webarena, webarena-lite, webarena-verified, webvoyager, gym:GLOB.")
     ] = "",
     tasks: Annotated[list[str] | None, typer.Option("--tasks", help="Glob over task ids; may be repeated. Default: all.")] = None,
     site: Annotated[list[str] | None, typer.Option("--site", help="Only tasks on this site; may be repeated.")] = None,
@@ -50,6 +50,9 @@ def run(
         bool,
         typer.Option("--reset/--no-reset", help="WebArena: reset the sites before each pass, where a reset server is known."),
     ] = True,
+    shuffle: Annotated[
+        int | None, typer.Option("--shuffle", min=0, help="Play the tasks in the random order of this seed.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan (tasks, order, time, cost) and stop.")] = False,
 ) -> None:
     """Run a policy on a benchmark in a real Chromium. The same command again resumes where it stopped.
@@ -61,7 +64,14 @@ def run(
     from harness.cli.prepare import Request, prepare
 
     options: dict[str, dict[str, Any]] = {
-        "run": given(benchmark=bench, tasks=tuple(tasks or ()), sites=tuple(site or ()), window=window, repeats=seeds),
+        "run": given(
+            benchmark=bench,
+            tasks=tuple(tasks or ()),
+            sites=tuple(site or ()),
+            window=window,
+            repeats=seeds,
+            shuffle=shuffle,
+        ),
         "limits": given(max_steps=max_steps),
         "webarena": given(score_every_step=score_every_step),
     }
@@ -79,7 +89,7 @@ def run(
 
 def given(**values: Any) -> dict[str, Any]:
     """Only what the user said: the rest is the config file's, or a default."""
-    return {name: value for name, value in values.items() if value not in (None, "", (), False)}
+    return {name: value for name, value in values.items() if value is not None and value is not False and value not in ("", ())}
 
 
 def play(console: Console, prepared: Prepared, store: RunStore, retry_errors: bool, reset: bool) -> RunSummary:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 from harness.types import EpisodeSpec, Task
 
 
 def make_plan(
-    tasks: Sequence[Task], *, windows: Sequence[str], repeats: int, base_seed: int, instances: int
+    tasks: Sequence[Task],
+    *,
+    windows: Sequence[str],
+    repeats: int,
+    base_seed: int,
+    instances: int,
+    shuffle: int | None = None,
 ) -> tuple[EpisodeSpec, ...]:
     """Tasks × windows × repeats, windows and repeats outermost: one pass over all tasks, then the next.
 
@@ -16,7 +23,10 @@ def make_plan(
     policies, so that runs can be compared pair by pair.
     With site instances, tasks that depend on each other share one: connected components of the graph go to the instance with
     the least work so far.
+    With a `shuffle` seed the tasks come in a random order, the same in every pass: results must not depend on the order.
     """
+    if shuffle is not None:
+        tasks = random.Random(shuffle).sample(tasks, len(tasks))
     place = assign_instances(tasks, instances) if instances else {}
     specs: list[EpisodeSpec] = []
     for window in windows:

@@ -54,7 +54,7 @@ def test_its_metadata_is_what_the_repository_says(wheel: Path) -> None:
     assert f"{folder}/licenses/LICENSE" in archive.namelist()
     assert "harness = harness.cli.main:main" in archive.read(f"{folder}/entry_points.txt").decode("utf-8")
     extras = set(re.findall(r"^Provides-Extra: (\S+)$", metadata, re.MULTILINE))
-    assert extras == {"webarena", "train", "dashboard", "vllm", "oracle", "dev"}
+    assert extras == {"webarena", "train", "audit", "dashboard", "vllm", "oracle", "dev"}
 
 
 def test_an_unpacked_copy_finds_its_data(wheel: Path, tmp_path: Path) -> None:

@@ -32,6 +32,31 @@ def test_every_task_window_and_repeat_once_with_its_own_seed(
     assert all(0 <= spec.instance < max(instances, 1) for spec in plan)
 
 
+@given(task_sets(acyclic=True), st.integers(0, 5))
+def test_a_shuffled_plan_is_the_same_plan_in_another_order(tasks: list[Task], seed: int) -> None:
+    def planned(shuffle: int | None) -> list[tuple[str, int, int]]:
+        plan = make_plan(tasks, windows=["A"], repeats=2, base_seed=3, instances=0, shuffle=shuffle)
+        return [(spec.key, spec.seed, spec.repeat) for spec in plan]
+
+    shuffled = planned(seed)
+    assert sorted(shuffled) == sorted(planned(None))
+    assert shuffled == planned(seed)
+    first, second = ([key.split("/")[1] for key, _, repeat in shuffled if repeat == r] for r in (0, 1))
+    assert first == second
+    place = {task_id: number for number, task_id in enumerate(first)}
+    assert all(place[need] < place[t.task_id] for t in tasks for need in t.depends_on if need in place)
+
+
+def test_two_seeds_give_two_orders() -> None:
+    tasks = [task(str(number)) for number in range(50)]
+    orders = [
+        [spec.task.task_id for spec in make_plan(tasks, windows=["A"], repeats=1, base_seed=0, instances=0, shuffle=shuffle)]
+        for shuffle in (0, 1, None)
+    ]
+    assert orders[0] != orders[1]
+    assert orders[2] == [t.task_id for t in tasks]
+
+
 @given(task_sets())
 def test_dependency_order_is_a_permutation_cycles_included(tasks: list[Task]) -> None:
     ordered = dependency_order(tasks)
