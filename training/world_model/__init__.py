@@ -1,0 +1,1 @@
+"""The world model: its data, labels, formats, training and serving."""
