@@ -1,0 +1,99 @@
+"""Is the arena right? Reads finished runs of its three policies and says what they prove: scripts/arena_proof.py RUN RUN…
+
+    oracle   every task a success           nearly, noop   none
+    all runs of one policy: the same verdict for each task, whatever the order of play and the number of workers
+    all runs of the oracle: the same actions lead to the same pages; what differs is listed, line by line
+
+Exit code 1 if anything does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+from harness.axtree import normalise, parse
+from harness.types import Observation
+from results.intervals import clopper_pearson
+from results.reader import RunReader
+
+MUST = {"oracle": "success", "nearly": "failure", "noop": "failure"}
+_PORT = re.compile(r"localhost:\d+")
+
+
+def main(directories: list[str]) -> int:
+    runs = [RunReader.open(Path(name)) for name in directories]
+    good = all([_verdicts(run) for run in runs])
+    for policy in MUST:
+        of_policy = [run for run in runs if run.manifest.policy == policy]
+        for a, b in combinations(of_policy, 2):
+            good &= _same_verdicts(a, b)
+            if policy == "oracle":
+                good &= _same_pages(a, b)
+    return 0 if good else 1
+
+
+def _verdicts(run: RunReader) -> bool:
+    latest = run.latest()
+    counts = Counter(row.status for row in latest.values())
+    n, reached = len(latest), counts["success"]
+    interval = clopper_pearson(reached, n)
+    must = MUST[run.manifest.policy]
+    shuffle = run.manifest.config.get("run", {}).get("shuffle")
+    print(
+        f"{run.manifest.policy}: {reached}/{n} = {reached / n:.1%} [{interval.low:.1%}, {interval.high:.1%}]  {dict(counts)}  "
+        f"planned {len(run.plan())}, order {'as listed' if shuffle is None else f'shuffled by {shuffle}'}, commit {run.manifest.environments[0].commit}"
+    )
+    wrong = [row.task_id for row in latest.values() if row.status != must]
+    if wrong:
+        print("  not as it must be:", ", ".join(sorted(wrong)[:20]))
+    return not wrong and n == len(run.plan())
+
+
+def _same_verdicts(a: RunReader, b: RunReader) -> bool:
+    first, second = ({row.task_id: row.status for row in run.latest().values()} for run in (a, b))
+    both = first.keys() & second.keys()
+    differ = sorted(task_id for task_id in both if first[task_id] != second[task_id])
+    print(f"{a.manifest.policy}: {len(both)} tasks in both runs, {len(differ)} with another verdict", *differ[:20])
+    return not differ
+
+
+def _same_pages(a: RunReader, b: RunReader) -> bool:
+    first, second = ({row.task_id: row.episode_id for row in run.latest().values()} for run in (a, b))
+    pages = differ = acted = 0
+    lines: Counter[str] = Counter()
+    for task_id in sorted(first.keys() & second.keys()):
+        one, other = a.episode(first[task_id]).trajectory, b.episode(second[task_id]).trajectory
+        acted += [(s.output.action.name, s.output.action.target) for s in one.steps] != [
+            (s.output.action.name, s.output.action.target) for s in other.steps
+        ]
+        for x, y in zip(_observed(one), _observed(other), strict=False):
+            pages += 1
+            left, right = _lines(x), _lines(y)
+            if left != right:
+                differ += 1
+                lines.update(f"{task_id}: {line}" for line in set(left) ^ set(right))
+    print(f"oracle: {pages} pages in both runs, {differ} with another tree; {acted} episodes with other actions")
+    for line, count in lines.most_common(40):
+        print(f"  {count} × {line[:200]}")
+    return not differ and not acted
+
+
+def _observed(trajectory) -> Iterator[Observation]:  # type: ignore[no-untyped-def]
+    yield from (step.observation for step in trajectory.steps)
+    if trajectory.final_observation is not None:
+        yield trajectory.final_observation
+
+
+def _lines(observation: Observation) -> list[str]:
+    """The tree without bids; the port tells only which instance set it was."""
+    text = normalise(parse(observation.axtree)).to_text()
+    return [_PORT.sub("localhost", line) for line in [observation.url, *text.splitlines()]]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
