@@ -27,7 +27,9 @@ _PORT = re.compile(r"localhost:\d+")
 
 def main(directories: list[str]) -> int:
     runs = [RunReader.open(Path(name)) for name in directories]
-    good = all([_verdicts(run) for run in runs])
+    good = True
+    for run in runs:
+        good &= _verdicts(run)
     for policy in MUST:
         of_policy = [run for run in runs if run.manifest.policy == policy]
         for a, b in combinations(of_policy, 2):
@@ -44,10 +46,9 @@ def _verdicts(run: RunReader) -> bool:
     interval = clopper_pearson(reached, n)
     must = MUST[run.manifest.policy]
     shuffle = run.manifest.config.get("run", {}).get("shuffle")
-    print(
-        f"{run.manifest.policy}: {reached}/{n} = {reached / n:.1%} [{interval.low:.1%}, {interval.high:.1%}]  {dict(counts)}  "
-        f"planned {len(run.plan())}, order {'as listed' if shuffle is None else f'shuffled by {shuffle}'}, commit {run.manifest.environments[0].commit}"
-    )
+    order = "as listed" if shuffle is None else f"shuffled by {shuffle}"
+    print(f"{run.manifest.policy}: {reached}/{n} = {reached / n:.1%} [{interval.low:.1%}, {interval.high:.1%}]  {dict(counts)}")
+    print(f"  planned {len(run.plan())}, order {order}, commit {run.manifest.environments[0].commit}")
     wrong = [row.task_id for row in latest.values() if row.status != must]
     if wrong:
         print("  not as it must be:", ", ".join(sorted(wrong)[:20]))
