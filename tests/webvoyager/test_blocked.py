@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,10 +81,9 @@ def test_any_page_can_be_classified(title: str, text: str, status: int | None, u
     classify(PageFacts(url, title, status, text, (Frame(url, 100, 100),)))
 
 
+@pytest.mark.timeout(60)  # 20 ms here; a pattern that backtracks would take minutes
 def test_a_huge_hostile_page_takes_no_time() -> None:
-    started = time.perf_counter()
     classify(PageFacts("https://a.example/", "verify you are " * 10_000, 200, "verify that you're " * 200_000))
-    assert time.perf_counter() - started < 2  # 20 ms here; a pattern that backtracks would take minutes
 
 
 @pytest.mark.parametrize(
