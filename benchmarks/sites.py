@@ -34,9 +34,8 @@ def main() -> None:
             sites.down(apps)
             print(f"up, first states there: {_seconds(lambda: sites.up(apps)):6.1f} s   (goal 20)")
             (found,) = sites.up(apps)
-            print(
-                f"{'application':12} {'rows deleted':>12} {'reset, median':>14} {'largest':>9} {'plain copy':>11} {'ratio':>6}   n={resets}"
-            )
+            head = f"{'rows deleted':>12} {'reset, median':>14} {'largest':>9} {'plain copy':>11} {'ratio':>6}"
+            print(f"{'application':12} {head}   n={resets}")
             for app in APPS:
                 _report(found, app, resets, Path(folder) / "copy")
         finally:

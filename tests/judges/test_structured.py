@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -89,11 +88,10 @@ def test_a_reason_cannot_change_the_verdict(reason: str, label: str) -> None:
 
 
 @pytest.mark.parametrize("hostile", ['{"a":' * 9000, "{" * 49_000, '{"a": 1}' * 6000, "<think>" * 7000, "verdict:" * 6000])
+@pytest.mark.timeout(60)  # under 1 s here; quadratic search of a longer reply would take minutes
 def test_hostile_replies_take_little_time(hostile: str) -> None:
-    started = time.perf_counter()
     with pytest.raises(JudgeError):
         parse_verdict(hostile, LABELS)
-    assert time.perf_counter() - started < 10  # under 1 s here; quadratic search of a longer reply would take minutes
 
 
 def test_read_object_wants_exactly_one() -> None:
