@@ -1,0 +1,30 @@
+"""Name → method. A new method is a file in training/objectives/methods and a line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.errors import UsageError
+from training.objectives.config import ObjectiveConfig
+from training.objectives.methods.dynaweb import DYNAWEB
+
+METHODS: dict[str, ObjectiveConfig] = {method.name: method for method in (DYNAWEB,)}
+"""Treat as read-only."""
+
+
+def get_objective(name: str, **changes: Any) -> ObjectiveConfig:
+    """The preset `name`, with fields replaced; a table (`clip={"low": 0.1}`) replaces only what it names. Raises UsageError."""
+    if name not in METHODS:
+        raise UsageError(f"there is no objective {name!r}", fix=f"objectives: {', '.join(sorted(METHODS))}")
+    data = METHODS[name].model_dump()
+    for key, value in changes.items():
+        data[key] = {**data[key], **value} if isinstance(data.get(key), dict) and isinstance(value, dict) else value
+    try:
+        return ObjectiveConfig.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"objective {name}: {f'{where}: ' if where else ''}{message}", fix="see docs/objectives/") from None
