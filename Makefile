@@ -1,5 +1,5 @@
 # Thin on purpose: the logic is in scripts/ and in the package.
-.PHONY: run test lint slow bench arena arena-test llm-proof clean
+.PHONY: run test lint slow bench arena arena-test oracle llm-proof clean
 
 run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a real Chromium
 	@scripts/bootstrap.sh
@@ -36,6 +36,11 @@ arena-test: ## set up everything, then every test of the sites and the arena, on
 	@scripts/ensure_chromium.sh
 	@.venv/bin/harness sites install
 	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest tests/sites tests/arena -m "not slow" $(PYTEST)
+
+oracle: ## compare the objectives with verl's own functions (trl's are compared in `make test`)
+	@scripts/bootstrap.sh dev webarena train audit dashboard oracle
+	@.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps verl==0.9.1
+	@.venv/bin/python -m pytest -m oracle tests/training $(PYTEST)
 
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)
 	@scripts/bootstrap.sh dev webarena train audit dashboard
