@@ -18,8 +18,6 @@ from harness.runner.state import Display
 from results.redact import Redactor
 from results.store import RETRY_ERRORS, RunStore
 
-WORKER_MODULE = "harness.worker"
-
 
 @contextmanager
 def launch(prepared: Prepared, store: RunStore, display: Display, *, retry_errors: bool, reset: bool) -> Iterator[Runner]:
@@ -46,7 +44,7 @@ def launch(prepared: Prepared, store: RunStore, display: Display, *, retry_error
         def spawn(number: int, instance: int) -> LocalWorker:
             environment = prepared.benchmark.worker_environment(instance)
             name = f"worker-{number}"
-            return LocalWorker(name, WORKER_MODULE, environment=environment, log=logs / f"{name}.log")
+            return LocalWorker(name, prepared.worker_module, environment=environment, log=logs / f"{name}.log")
 
         try:
             yield Runner(
@@ -55,7 +53,7 @@ def launch(prepared: Prepared, store: RunStore, display: Display, *, retry_error
                 limits=prepared.config.limits,
                 recorder=store,
                 spawn=spawn,
-                setup=messages.Setup(prepared.config.model_dump(mode="json")),
+                setup=messages.Setup(prepared.worker_setup or prepared.config.model_dump(mode="json")),
                 seats=[number % instances if instances else None for number in range(prepared.workers)],
                 state=RunState(total=len(plan), done_before=len(plan) - len(schedule)),
                 display=display,

@@ -26,7 +26,7 @@ from harness.errors import NotReadyError, UsageError
 from harness.policies import load_policy_config, make_policy
 from harness.protocols import Benchmark, Filtered, SiteSets
 from harness.runner import make_plan
-from harness.types import EpisodeSpec, Exclusion, Task
+from harness.types import EpisodeSpec, Exclusion, JsonDict, Task
 from results.environment import collect_environment
 from results.manifest import RunManifest
 from results.reader import RunReader
@@ -60,6 +60,10 @@ class Prepared:
     manifest: RunManifest
     directory: Path
     workers: int
+    worker_module: str = "harness.worker"
+    """What a worker process runs."""
+    worker_setup: JsonDict | None = None
+    """What it is told at its start; None: the config."""
 
     @cached_property
     def redactor(self) -> Redactor:
