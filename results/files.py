@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import gzip
-import io
 import os
 import shutil
 import zlib
@@ -21,6 +20,8 @@ from harness.errors import NotReadyError
 
 MAX_STORED_BYTES = 512 * 2**20
 """Most bytes that one stored file may unpack to: a damaged or hostile file must not fill the memory."""
+
+_PIECE_BYTES = 2**20
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space"),
@@ -107,10 +108,13 @@ def gzipped(text: str) -> bytes:
 def read_gzipped(path: Path, limit: int = MAX_STORED_BYTES) -> str:
     """The text of a gzip file. Raises `Unreadable` where it is missing, truncated, damaged or too large."""
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(path.read_bytes())) as file:
-            data = file.read(limit + 1)
-        if len(data) > limit:
-            raise Unreadable(f"unpacks to more than {limit // 2**20} MiB")
+        data = bytearray()
+        with gzip.open(path) as file:
+            # In pieces: asked for `limit` bytes at once, Python sets aside that much memory before it reads.
+            while piece := file.read(_PIECE_BYTES):
+                data += piece
+                if len(data) > limit:
+                    raise Unreadable(f"unpacks to more than {limit // 2**20} MiB")
         return data.decode("utf-8")
     except FileNotFoundError:
         raise Unreadable(f"no {path.name}") from None

@@ -77,19 +77,27 @@ def transitions(
     """
     by_episode = _by_episode(labels)
     for episode in played(reader, only_success):
-        explored = reader.manifest.policy in EXPLORERS
-        origin = source or source_of(reader.manifest.policy, episode.trajectory)
-        for step, following in pairs(episode.trajectory):
-            goal = episode.trajectory.goal
-            if explored:
-                goal = next((x.goal for x in by_episode.get(episode.spec.episode_id, ()) if step.index in x.needed_steps), "")
-            yield Transition(
-                goal=goal,
-                observation=step.observation,
-                action=step.output.action,
-                next_observation=following,
-                provenance=_provenance(episode, step, following, origin, explored),
-            )
+        found = by_episode.get(episode.spec.episode_id, ())
+        yield from episode_transitions(episode, reader.manifest.policy, source=source, labels=found)
+
+
+def episode_transitions(
+    episode: Episode, policy: str, *, source: Source | None = None, labels: Sequence[HindsightLabel] = ()
+) -> Iterator[Transition]:
+    """As `transitions`, for one episode that the policy of this name played; `labels` are the episode's own."""
+    explored = policy in EXPLORERS
+    origin = source or source_of(policy, episode.trajectory)
+    for step, following in pairs(episode.trajectory):
+        goal = episode.trajectory.goal
+        if explored:
+            goal = next((label.goal for label in labels if step.index in label.needed_steps), "")
+        yield Transition(
+            goal=goal,
+            observation=step.observation,
+            action=step.output.action,
+            next_observation=following,
+            provenance=_provenance(episode, step, following, origin, explored),
+        )
 
 
 def trajectories(reader: RunReader, *, source: Source | None = None, only_success: bool = False) -> Iterator[TrajectoryRow]:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 import harness
+from harness.cli.data import app as data
 from harness.cli.doctor import doctor
 from harness.cli.explore import explore
 from harness.cli.export import export
@@ -43,6 +44,7 @@ app.command("show")(show)
 app.command("fetch")(fetch)
 app.command("probe")(probe)
 app.add_typer(sites, name="sites")
+app.add_typer(data, name="data")
 
 
 @app.callback(invoke_without_command=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from harness.predictions import PastStep, WorldModelQuery
-from harness.types import Action, JsonDict, Observation, Record, TargetDescriptor
+from harness.types import INVALID_ACTION, Action, JsonDict, Observation, Record, TargetDescriptor
 
 DATASET_SCHEMA_VERSION = 1
 
@@ -126,6 +126,8 @@ class StoredEpisode(Record):
                 observation=self.pages[step.page] if number >= whole_from else _address(self.pages[step.page]), action=step.action
             )
             for number, step in enumerate(self.steps[:until])
+            # What could not be read was not done.
+            if step.action.name != INVALID_ACTION
         )
 
     def _critical(self, number: int) -> tuple[TargetDescriptor, ...]:
