@@ -65,8 +65,8 @@ def run_episode(
 ) -> tuple[Trajectory, Verdict]:
     """Play one task to its end and score it once. Never raises a HarnessError: it comes back as an `error` verdict.
 
-    An answer, the environment, a refusing site, or `max_steps` (counted in policy outputs) ends it. What nobody expected
-    (a mistake of ours, KeyboardInterrupt) propagates.
+    An answer, the environment (terminated or truncated), a refusing site, or `max_steps` (counted in policy outputs) ends it.
+    What nobody expected (a mistake of ours, KeyboardInterrupt) propagates.
     """
     run = _Rollout(policy, env, spec, max_steps, source, listener or Silent())
     try:
@@ -132,6 +132,8 @@ class _Rollout:
                 return "blocked", result.blocked
             if result.terminated:
                 return _why_terminated(output.action), ""
+            if result.truncated:
+                return "truncated", ""
         return "max_steps", ""
 
     def trajectory(self, reason: StopReason) -> Trajectory:

@@ -1,4 +1,4 @@
-"""Scripted doubles for tests of your own code and ours: a policy, a world and a judge that do exactly what they are told.
+"""Scripted doubles for tests of your own code and ours: a policy, a world, a judge, a world model that do what they are told.
 
 No browser, no model, no network; the rollout loop, the store and the reports around them are the real ones.
 """
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from harness.actions import parse_action
 from harness.errors import RolloutError
+from harness.predictions import Prediction, WorldModelQuery
 from harness.protocols import StepResult
 from harness.types import Action, EpisodeSpec, Observation, PolicyOutput, Status, Task, Timing, Trajectory, Verdict
 
@@ -94,4 +95,39 @@ class ScriptedJudge:
         status = self._statuses.pop(0) if len(self._statuses) > 1 else self._statuses[0]
         return Verdict(
             status=status, reward={"success": 1.0, "failure": 0.0}.get(status), scorer=self.name, scorer_version=self.version
+        )
+
+
+class ScriptedWorldModel:
+    """Foresees `pages` (trees as text) by the length of a query's history: pages[0] after the first action, and so on.
+
+    A page that is an exception is raised; None is an answer that cannot be read. The last page is terminal. With several
+    `samples`, sample i sees `pages` of `others[i - 1]` where given, else the same.
+    """
+
+    name = "scripted"
+    version = "1"
+
+    def __init__(self, pages: Sequence[str | Exception | None], *, others: Sequence[Sequence[str | None]] = ()) -> None:
+        self._pages = [tuple(pages), *map(tuple, others)]
+        self.batches: list[int] = []
+        """Queries per call."""
+
+    def predict(self, queries: Sequence[WorldModelQuery], samples: int = 1) -> list[list[Prediction]]:
+        self.batches.append(len(queries))
+        return [[self._answer(query, number) for number in range(samples)] for query in queries]
+
+    def close(self) -> None: ...
+
+    def _answer(self, query: WorldModelQuery, number: int) -> Prediction:
+        pages = self._pages[min(number, len(self._pages) - 1)]
+        at = min(len(query.history), len(pages) - 1)
+        page = pages[at]
+        if isinstance(page, Exception):
+            raise page
+        return Prediction(
+            world_model="scripted 1",
+            next_observation=None if page is None else Observation(url="scripted:", axtree=page),
+            terminal=at == len(pages) - 1,
+            malformed="no tree in it" if page is None else "",
         )

@@ -264,7 +264,8 @@ class Step(Record):
 Phase = Literal["reset", "policy", "step", "score"]
 """What a rollout is doing; each phase has a wall clock of its own (harness.limits)."""
 Source = Literal["real", "expert", "dream", "replay"]
-StopReason = Literal["stop", "infeasible", "terminated", "blocked", "max_steps", "timeout", "error", "interrupted"]
+StopReason = Literal["stop", "infeasible", "terminated", "truncated", "blocked", "max_steps", "timeout", "error", "interrupted"]
+"""truncated = cut short by the environment itself (a dream in which the world model became unsure)."""
 
 
 class Start(Record):
