@@ -1,0 +1,237 @@
+"""The `edits` format: a pruned view in, a few short lines out (grammar: `applying` and `opening`).
+
+    because typing fills the field       r, one line
+    set it "{typed}"                     Δ, one line an edit; or `same`
+    end                                  only where the episode ends here
+
+Δ is applied to o_t, or to a remembered page that opens. read(target) gives back o_t+1's normalised tree, states in
+Chromium's order, where `max_lines` cuts nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from harness.axtree import CountTokens, Tree, approximate_tokens, normalise, parse
+from harness.predictions import WorldModelQuery
+from harness.types import Observation, OpenPage
+from training.world_model.formats.applying import Applier
+from training.world_model.formats.asking import Asked, ask
+from training.world_model.formats.opening import abstract, kept_url, last_parts, open_page, parts_of, tail_of, titled
+from training.world_model.formats.protocol import Reading
+from training.world_model.formats.quoting import Slots, Unreadable, quote, tokens_of
+from training.world_model.formats.view import view
+from training.world_model.formats.writing import Writer
+from training.world_model.labels.records import Label
+from training.world_model.memory import PageMemory
+from training.world_model.memory.addresses import route, shelf
+
+BECAUSE, SAME, END, OPEN, KEEP, BACK, TAB = "because", "same", "end", "open", "keep", "back", "tab"
+_TAIL = re.compile(r"~[1-9]")
+MAX_PROMPT_TOKENS: Final = 400
+MAX_LINES: Final = 400
+"""Of a text that is read; a looping model must not cost memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The page that lines of edits start from, and its address."""
+
+    tree: Tree
+    url: str
+    title: str
+    it: int | None
+    open_pages: tuple[OpenPage, ...]
+    active: int
+    retrieved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EditsFormat:
+    memory: PageMemory
+    count_tokens: CountTokens = approximate_tokens
+    max_prompt_tokens: int = MAX_PROMPT_TOKENS
+    max_exceptions: int = 1000
+    """Lines of edits taught after `open`: what no model can foresee costs tokens and teaches noise."""
+    goal: bool = True
+    rationale: bool = True
+    name: str = "edits"
+
+    def with_memory(self, memory: PageMemory) -> EditsFormat:
+        return replace(self, memory=memory)
+
+    def prompt(self, query: WorldModelQuery) -> str:
+        return view(query, count_tokens=self.count_tokens, max_tokens=self.max_prompt_tokens, goal=self.goal).text
+
+    def target(self, query: WorldModelQuery, next_observation: Observation, label: Label) -> str:
+        asked = ask(query)
+        after = normalise(parse(next_observation.axtree))
+        choices: list[list[str]] = []
+        for head in self._heads(query, asked, next_observation):
+            with suppress(Unreadable):  # nothing like that page is remembered
+                choices.append(self._write(query, asked, head, after))
+        lines = min(choices, key=lambda lines: sum(map(len, lines)) + len(lines))
+        first = [f"{BECAUSE} {label.rationale}"] if self.rationale and label.rationale else []
+        return "\n".join([*first, *(lines or [SAME]), *([END] if label.terminal else [])])
+
+    def _heads(self, query: WorldModelQuery, asked: Asked, after: Observation) -> list[list[str]]:
+        """First lines that lead to the right address; one of them is taught, the one with the shorter rest."""
+        now = query.observation
+        tabs = _tabs(now, after)
+        if (
+            tabs
+            and tabs[0].split()[1].isdigit()
+            and now.open_pages[after.active_page_index] == OpenPage(url=after.url, title=after.title)
+        ):
+            return [tabs]
+        before = next((step.observation for step in reversed(query.history) if step.observation.url != now.url), None)
+        if before is not None and (after.url, after.title) == (before.url, before.title) and query.action.name == "go_back":
+            return [[*tabs, BACK]]
+        place, path = shelf(after.url, query.site), route(after.url)
+        host = "" if place == shelf(now.url, query.site) else f"//{place}"
+        if (after.url, after.title) == (now.url, now.title):
+            return [tabs]
+        tail = tail_of(after.title, now.title)
+        title = quote(asked.slots.put(after.title.removesuffix(tail))) + (f" ~{parts_of(tail)}" if tail else "")
+        address = host + abstract(asked.slots.put_address(path))
+        return [[*tabs, f"{OPEN} {address} {title}"], [*tabs, f"{KEEP} {address} {title}"]]
+
+    def _write(self, query: WorldModelQuery, asked: Asked, head: list[str], after: Tree) -> list[str]:
+        place = self._go(query, asked, head)[0]
+        lines = Writer(place.tree, place.it, asked.slots).lines(after)
+        if head:
+            lines = _first_edits(lines, self.max_exceptions)
+        return [*head, *lines]
+
+    def read(self, query: WorldModelQuery, text: str) -> Reading:
+        lines = [line.rstrip() for line in text.split("\n") if line.strip()][:MAX_LINES]
+        rationale = ""
+        if lines and lines[0].startswith(f"{BECAUSE} "):
+            rationale = lines.pop(0).removeprefix(f"{BECAUSE} ")
+        terminal = END in lines
+        delta = [line for line in lines if line != END]
+        said = Reading(rationale=rationale, delta="\n".join(delta), terminal=terminal)
+        if not delta:
+            return said.model_copy(update={"malformed": "says nothing of the page; no change is `same`"})
+        if delta == [SAME]:
+            return said.model_copy(update={"next_observation": _observed(query, None, None)})
+        asked = ask(query)
+        try:
+            place, rest = self._go(query, asked, [line for line in delta if line != SAME])
+        except Unreadable as error:
+            return said.model_copy(update={"malformed": str(error)})
+        applier = Applier(place.tree, place.it, asked.slots)
+        tree = applier.apply(rest)
+        malformed = "; ".join(applier.skipped[:3]) + (f" and {len(applier.skipped) - 3} more" if len(applier.skipped) > 3 else "")
+        if applier.skipped and not applier.applied and len(rest) == len(delta):
+            return said.model_copy(update={"malformed": malformed})
+        page = _observed(query, place, tree)
+        return said.model_copy(update={"next_observation": page, "malformed": malformed, "retrieved": place.retrieved})
+
+    def _go(self, query: WorldModelQuery, asked: Asked, lines: list[str]) -> tuple[Destination, list[str]]:
+        """Follow the first lines to the page that the others edit. Raises Unreadable."""
+        now = query.observation
+        place = Destination(asked.tree, now.url, now.title, asked.it, now.open_pages, now.active_page_index)
+        rest = list(lines)
+        switched = bool(rest) and rest[0].split()[0] == TAB
+        if switched:
+            place = _switch(place, rest.pop(0))
+        verb = rest[0].split()[0] if rest else ""
+        if verb == BACK and rest[0].strip() == BACK:
+            rest.pop(0)
+            before = next((step.observation for step in reversed(query.history) if step.observation.url != now.url), None)
+            if before is None:
+                raise Unreadable("there is no page to go back to")
+            return self._open(query, asked, place, before.url, before.title), rest
+        if verb in (OPEN, KEEP):
+            address, title = _address(rest.pop(0), asked.slots, now.title)
+            if verb == KEEP:
+                return replace(place, url=kept_url(query, address, title), title=title, tree=titled(place.tree, title)), rest
+            return self._open(query, asked, place, address, title), rest
+        return (self._open(query, asked, place, place.url, place.title) if switched else place), rest
+
+    def _open(self, query: WorldModelQuery, asked: Asked, place: Destination, address: str, title: str) -> Destination:
+        opened = open_page(query, self.memory, address, title, asked.tree)
+        if opened is None or opened.found is None:
+            raise Unreadable(f"no page like {address[:80]} is remembered")
+        return replace(place, tree=opened.tree, url=opened.url, title=opened.title, it=None, retrieved=opened.found.key)
+
+
+def _switch(place: Destination, line: str) -> Destination:
+    which = line.split()[1:]
+    pages = place.open_pages
+    if which == ["new"]:
+        return replace(
+            place, open_pages=(*pages, OpenPage(url="about:blank", title="")), active=len(pages), url="about:blank", title=""
+        )
+    if which and which[0] == "close" and len(pages) > 1:
+        pages = tuple(page for index, page in enumerate(pages) if index != place.active)
+        which = which[1:] or [str(len(pages) - 1)]
+    if len(which) != 1 or not which[0].isdecimal() or int(which[0]) >= len(pages):
+        raise Unreadable("no such tab")
+    active = int(which[0])
+    return replace(place, open_pages=pages, active=active, url=pages[active].url, title=pages[active].title)
+
+
+def _observed(query: WorldModelQuery, place: Destination | None, tree: Tree | None) -> Observation:
+    """The observation of a foretold page: nothing of it is taken from a recording of what really followed."""
+    now = query.observation
+    plain = {
+        "last_action_error": "",
+        "screenshot_ref": "",
+        "screenshot": None,
+        "slow": False,
+        "truncated": False,
+        "dropped_nodes": 0,
+    }
+    if place is None or tree is None:
+        return now.model_copy(update=plain)
+    pages = list(place.open_pages)
+    if place.active < len(pages):
+        pages[place.active] = OpenPage(url=place.url, title=place.title)
+    focused = next((node.bid for node in reversed(tree.nodes) if node.bid and node.get("focused") is True), "")
+    changed = {
+        "url": place.url, "title": place.title, "axtree": tree.to_text(), "open_pages": tuple(pages),
+        "active_page_index": place.active, "focused_bid": focused, "total_nodes": len(tree),
+    }  # fmt: skip
+    return now.model_copy(update={**plain, **changed})
+
+
+def _tabs(now: Observation, after: Observation) -> list[str]:
+    more = len(after.open_pages) - len(now.open_pages)
+    if more == 1:
+        return [f"{TAB} new"]
+    if more == -1:
+        return [f"{TAB} close {after.active_page_index}"]
+    if more == 0 and now.active_page_index != after.active_page_index:
+        return [f"{TAB} {after.active_page_index}"]
+    return []
+
+
+def _address(line: str, slots: Slots, title_now: str) -> tuple[str, str]:
+    tokens = tokens_of(line)
+    if (
+        len(tokens) not in (3, 4)
+        or tokens[1].quoted
+        or not tokens[2].quoted
+        or (len(tokens) == 4 and not _TAIL.fullmatch(tokens[3].text))
+    ):
+        raise Unreadable("an address and a quoted title are expected")
+    title = slots.fill(tokens[2].text)
+    if len(tokens) == 4:
+        title += last_parts(title_now, int(tokens[3].text[1:]))
+    return slots.fill_address(tokens[1].text), title
+
+
+def _first_edits(lines: list[str], count: int) -> list[str]:
+    kept: list[str] = []
+    edits = 0
+    for line in lines:
+        edits += not line.startswith(" ")
+        if edits > count:
+            break
+        kept.append(line)
+    return kept

@@ -1,0 +1,9 @@
+"""Pages met before, to be opened again by name instead of being written out.
+
+addresses   shelf, route, pattern: what identifies a page and its kind across copies of a site
+pages       PageMemory: add, lookup; built from the train split, bounded, saved beside a checkpoint
+"""
+
+from training.world_model.memory.pages import Found, HitKind, PageMemory, RememberedPage
+
+__all__ = ["Found", "HitKind", "PageMemory", "RememberedPage"]
