@@ -11,15 +11,14 @@ Item = TypeVar("Item")
 
 
 def spread(items: Iterable[Item], limit: int | None, key: Callable[[Item], str]) -> list[Item]:
-    """All items, or `limit` drawn by a hash of their key: evenly over everything, the same ones on each machine.
+    """All items, or `limit` of them drawn by a hash of their key: evenly over everything, the same ones on each machine.
 
-    Chosen items keep the order they came in, so that a larger limit contains a smaller one and its answers.
+    They keep the order they came in. A larger limit contains a smaller one, and so its stored answers. Holds `limit` items.
     """
-    everything = list(items)
-    if limit is None or limit >= len(everything):
-        return everything
-    chosen = nsmallest(limit, range(len(everything)), key=lambda at: (rank(key(everything[at])), at))
-    return [everything[at] for at in sorted(chosen)]
+    if limit is None:
+        return list(items)
+    chosen = nsmallest(limit, ((rank(key(item)), at, item) for at, item in enumerate(items)), key=lambda row: row[:2])
+    return [item for _, _, item in sorted(chosen, key=lambda row: row[1])]
 
 
 def rank(key: str) -> bytes:

@@ -14,7 +14,7 @@ a chain: it scores 0 at that depth and at all later ones, which keeps the denomi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,24 +52,30 @@ class StepScore:
 
 
 def chains(examples: Iterable[Example], limit: int | None = None, depth: int = MAX_DEPTH) -> list[Chain]:
-    """Stretches of 2 to `depth` consecutive steps, cut from the front of each episode; at most `limit`, evenly spread."""
-    episodes: dict[tuple[str, str], dict[int, Example]] = {}
+    """Stretches of 2 to `depth` consecutive steps, cut from the front of each episode; at most `limit`, evenly spread.
+
+    `examples` come episode by episode, steps in order, as a data set is read.
+    """
+    return spread(_stretches(examples, depth), limit, key=lambda chain: example_id(chain[0]))
+
+
+def _stretches(examples: Iterable[Example], depth: int) -> Iterator[Chain]:
+    stretch: list[Example] = []
     for example in examples:
-        origin = example.provenance
-        step = origin.get("step")
-        if isinstance(step, int):
-            episodes.setdefault((str(origin.get("run")), str(origin.get("episode"))), {})[step] = example
-    found: list[Chain] = []
-    for steps in episodes.values():
-        run: list[Example] = []
-        for step in sorted(steps):
-            if run and (step - 1 not in steps or len(run) == depth):
-                found.append(tuple(run))
-                run = []
-            run.append(steps[step])
-        found.append(tuple(run))
-    long_enough = [chain for chain in found if len(chain) > 1]
-    return spread(long_enough, limit, key=lambda chain: example_id(chain[0]))
+        if stretch and (len(stretch) == depth or not _follows(stretch[-1], example)):
+            if len(stretch) > 1:
+                yield tuple(stretch)
+            stretch = []
+        stretch.append(example)
+    if len(stretch) > 1:
+        yield tuple(stretch)
+
+
+def _follows(one: Example, other: Example) -> bool:
+    a, b = one.provenance, other.provenance
+    step, following = a.get("step"), b.get("step")
+    same = (a.get("run"), a.get("episode")) == (b.get("run"), b.get("episode"))
+    return same and isinstance(step, int) and following == step + 1
 
 
 def reground(action: Action, page: Observation) -> tuple[Action, bool]:

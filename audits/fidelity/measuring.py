@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from audits.fidelity import goal_leak
 from audits.fidelity.answers import Answers, Progress
-from audits.fidelity.calibration import Stated, calibration, detection, reliability
+from audits.fidelity.calibration import Stated, calibration, detection
 from audits.fidelity.cost import cost_figures
 from audits.fidelity.free_running import Chain, depths, run_chains
 from audits.fidelity.records import Asked, Bin, Figures, ModelFidelity, PageScore
@@ -48,8 +48,8 @@ def measure(answers: Answers, asked: Asked, plan: Plan, stages: Stages) -> tuple
     unmeasured = {"pages": len(plan.examples) - len(scores)}
     curves: dict[str, tuple[Bin, ...]] = {}
     sure = [Stated(s.confidence, s.right, s.template) for s in scores if s.confidence is not None]
-    found |= calibration(sure, "confidence")
-    curves["confidence"] = reliability(sure)
+    sureness, curves["confidence"] = calibration(sure, "confidence")
+    found |= sureness
     steps = run_chains(plan.chains, answers, stages("free running")) if plan.chains else []
     if plan.leaks:
         leaks, unreadable = goal_leak.run_leak_test(plan.leaks, answers, stages("goal leak"))
@@ -90,6 +90,5 @@ def _pages(answers: Answers, examples: Sequence[Example], progress: Progress) ->
 
 def _self_assessment(answers: Answers, outcomes: Sequence[Outcome], progress: Progress) -> tuple[Figures, tuple[Bin, ...], int]:
     stated, silent_ones = assess(outcomes, answers, progress)
-    if not stated:
-        return {}, (), silent_ones
-    return calibration(stated, "self") | detection(stated, "self"), reliability(stated), silent_ones
+    figures_, curve = calibration(stated, "self")
+    return figures_ | detection(stated, "self"), curve, silent_ones

@@ -26,7 +26,8 @@ CONVENTIONS = (
     "A page has changed if its address, its tabs or its nodes differ, their order included; focus alone is no change.",
     "skill = (F1 - F1 of copy) / (1 - F1 of copy), summed over pages before dividing.",
     "With several samples the first is scored; all of them make the self-noise.",
-    "Intervals are 95 %: bootstrap over templates; Wilson where a rate has few templates. None below two templates.",
+    "Intervals are 95 %, their unit is the template: bootstrap from 30 templates on, below that Student's t (Wilson on an "
+    "effective n for rates). No interval below two templates, or where no page differs from another.",
 )
 
 
@@ -156,9 +157,11 @@ class Bin(Record):
 
     n: int
     stated: float
+    """Mean stated probability."""
     observed: float
-    low: float
-    high: float
+    """Share that happened."""
+    low: float | None
+    high: float | None
 
 
 class ModelFidelity(Record):

@@ -57,6 +57,7 @@ COST = {
     "cost.seconds": "seconds",
     "cost.flops": "FLOPs",
 }
+FEW_TEMPLATES = 10
 _N = "n: pages, or what the figure is over; intervals over templates"
 DEPTHS = ("free.full_f1", "kappa.full", "free.delta_f1", "kappa.delta", "malformed.rate", "lost_target.rate")
 CUTS = ("delta.f1", "full.f1", "full.copy_f1", "change.accuracy", "answer.malformed")
@@ -159,8 +160,8 @@ def _malformed(models: Sequence[ModelFidelity]) -> Table:
 
 def _warnings(found: FidelityReport) -> list[str]:
     said = ["Full-page figures mean nothing alone: most of a page does not change. The headline is delta F1."]
-    if found.templates < 30:
-        said.append(f"Only {found.templates} templates: intervals by resampling them are too narrow.")
+    if found.templates < FEW_TEMPLATES:
+        said.append(f"Only {found.templates} templates: intervals are wide, and rest on few independent pieces of evidence.")
     for model in found.models:
         said += [f"{model.spec}: {n} not measured: {what}" for what, n in model.unmeasured.items()]
     return said
