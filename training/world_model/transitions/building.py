@@ -74,7 +74,7 @@ def build(sources: Sequence[Source], out: Path, options: BuildOptions, command: 
 
 
 def _build(sources: Sequence[Source], place: Path, options: BuildOptions, command: str, announce: Announce) -> Card:
-    known, tally, check = Known(set(options.held_out_sites)), Tally(), LeakCheck()
+    known, tally, check = Known(options.held_out_sites), Tally(), LeakCheck()
     inputs: list[JsonDict] = []
     rows = 0
     with ExitStack() as stack:
@@ -85,7 +85,6 @@ def _build(sources: Sequence[Source], place: Path, options: BuildOptions, comman
                 for item in _collect(source, place, options, rows, rejects, announce(f"read {source.name}", source.total)):
                     if item is not None:
                         known.learn(item)
-                        _hold_out(item, known)
                         lines.write(item.model_dump_json())
                     rows += 1 if item is None else len(item.judged)
                 inputs.append({"name": source.name, "kind": source.kind, "rows": rows - before, **source.facts()})
@@ -112,7 +111,7 @@ def _build(sources: Sequence[Source], place: Path, options: BuildOptions, comman
         options=asdict(options) | {"held_out_sites": sorted(known.held_out)},
         rows_in=rows,
         rejects=rejects.counts,
-        outcomes=known.outcomes,
+        outcomes=selector.outcomes,
         shared_pages=check.shared_pages(),
     )
     write_card(place, card)
@@ -133,13 +132,6 @@ def _collect(
         split = split_of(raw, options.held_out_sites)
         yield Scratched(split=split, input=source.name, first=rows, episode=cleaned.episode, judged=cleaned.judged)
         rows += len(cleaned.judged)
-
-
-def _hold_out(item: Scratched, known: Known) -> None:
-    """A site that the benchmark holds out; not the name under which tasks over several sites go."""
-    provenance = item.episode.provenance
-    if provenance.get("held_out_site") is True and item.episode.site not in ("", "multi-site"):
-        known.held_out.add(item.episode.site)
 
 
 def _scratched(path: Path) -> Iterator[Scratched]:

@@ -1,7 +1,8 @@
 """Raw episodes → stored episodes: every row judged on its own, pages stored once, targets described.
 
-A failed action is real: it stays, with its error. What is rejected here is what the page itself cannot vouch for; what
-depends on other rows (duplicates, leaks, caps) is decided in `building.py`.
+A failed action is real: it stays, with its error, be it that the element named is not there. What is rejected here is
+what the page itself cannot vouch for; what depends on other rows (duplicates, pairs of other splits, caps) is decided in
+`selecting.py`.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def _judge(step: RawStep, action: Action, keep_slow: bool) -> Judged:
                 reason="foreign_tree", detail=f"{tree.malformed_lines} lines cannot be read, such as {line.strip()[:60]!r}"
             )
     absent = [bid for bid in bids_of(action) if bid not in a.tree.by_bid]
-    if absent:
+    # Where the recorder said "no such element", page and action agree.
+    if absent and not step.provenance.get("action_error"):
         return Judged(reason="absent_element", detail=f"no element {absent[0][:40]!r}")
     if step.provenance.get("left_the_sites"):
         return Judged(reason="left_the_sites")

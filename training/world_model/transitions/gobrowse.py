@@ -26,9 +26,9 @@ from harness.actions import invalid, parse_action, said_of
 from harness.axtree import parse
 from harness.types import Action, JsonDict, Observation
 from training.world_model.transitions.lines import BadRow, Group, Row, file_facts, groups, number_of
-from training.world_model.transitions.nnetnav import site_of
 from training.world_model.transitions.pages import digest
 from training.world_model.transitions.raw import Advance, RawEpisode, RawOutcome, RawStep, Unreadable
+from training.world_model.transitions.splitting import host_of
 
 CUT_MARK: Final = "...trimmed due to context size limit"
 
@@ -69,7 +69,7 @@ class GoBrowseSource:
         prompts = [_prompt(row) for row in group.rows]
         observations = [_observation(prompt) for prompt in prompts]
         success = group.rows[0]["traj_reward"] >= 1
-        goal, site = prompts[0].goal, site_of(observations[0].url) or self.kind
+        goal, site = prompts[0].goal, host_of(observations[0].url) or self.kind
         shared: JsonDict = {
             "run": self.name,
             "episode": group.episode,

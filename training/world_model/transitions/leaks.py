@@ -17,7 +17,7 @@ from harness.types import JsonDict, Observation
 from training.world_model.transitions.pages import page, pair_key
 from training.world_model.transitions.reading import read_episodes
 from training.world_model.transitions.records import SPLITS, StoredEpisode
-from training.world_model.transitions.splitting import is_on
+from training.world_model.transitions.splitting import host_of, is_on
 
 MAX_SHOWN = 3
 
@@ -38,7 +38,7 @@ class LeakCheck:
         self._own("task", f"{benchmark}/{provenance.get('task_id')}", split)
         if split == "held_out_site":
             return
-        on = next((url for url in urls if is_on(url, held_out)), "")
+        on = next((url for url in urls if is_on(host_of(url), held_out)), "")
         if on or provenance.get("site") in held_out:
             self._leak(f"{split} has a page of a held-out site: {on or provenance.get('site')}")
 

@@ -12,7 +12,7 @@ undone or noticed here: the token `<|begin_of_text|>` before the tree; blanks th
 `'m`, `'re`, `'ve` and that parted role and name; a cut tree, told by its last line or by `n_tokens`.
 
 Hindsight labels made these trajectories demonstrations of their goals, so they count as expert data. Nobody scored them:
-they have no outcome.
+they have no outcome. The site is the host of the first page.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from harness.actions import bids_of, extract_action, parse_webarena_action
 from harness.axtree import parse
 from harness.types import INVALID_ACTION, Action, JsonDict, Observation
 from training.world_model.transitions.lines import BadRow, Group, Row, file_facts, groups, text_of
 from training.world_model.transitions.raw import Advance, RawEpisode, RawStep, Unreadable
+from training.world_model.transitions.splitting import host_of
 
 TREE_TOKENS: Final = 16_000
 """Where the makers cut trees."""
@@ -79,7 +79,7 @@ class NNetNavSource:
     def _episode(self, group: Group) -> RawEpisode:
         prompts = [_prompt(row) for row in group.rows]
         first = prompts[0]
-        site = site_of(first.url)
+        site = host_of(first.url)
         shared: JsonDict = {
             "run": str(group.rows[0].get("dataset", self.kind)),
             "episode": group.episode,
@@ -103,14 +103,6 @@ class NNetNavSource:
 def is_nnetnav(row: Row) -> bool:
     """Is this a row of NNetNav's data?"""
     return {"task_name", "output"} <= row.keys() and ("messages" in row or "prompt" in row)
-
-
-def site_of(url: str) -> str:
-    """The host of an address: what these data have for a site. Empty where there is none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _locate(row: Row) -> tuple[str, int]:

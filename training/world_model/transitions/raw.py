@@ -25,7 +25,7 @@ REASONS: Final = {
     "illegal_action": "no action of the action space could be read",
     "truncated_tree": "the page before or after the action was cut when it was recorded",
     "foreign_tree": "the page is not in BrowserGym's or WebArena's text form",
-    "absent_element": "the action names an element that is not on the page",
+    "absent_element": "the action names an element that is not on the page, and nobody noticed",
     "inconsistent_pair": "the next row says that another action was taken",
     "left_the_sites": "the action led, or would have led, off the benchmark's sites",
     "slow_page": "the page was still busy when it was recorded: what follows may not be the action's doing",

@@ -6,15 +6,20 @@ Selector.select  second pass: the episode as it is stored; what is not kept goes
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from harness.types import Record
 from training.world_model.transitions.cleaning import Judged
 from training.world_model.transitions.pages import digest
 from training.world_model.transitions.records import StoredEpisode, StoredStep
 from training.world_model.transitions.rejects import Reject, RejectLog
-from training.world_model.transitions.splitting import ORDER, is_on
+from training.world_model.transitions.splitting import ORDER, host_of, is_on
+
+SEVERAL_SITES: Final = "multi-site"
+"""`Task.site` of tasks over several sites: the name of no site."""
 
 
 class Scratched(Record):
@@ -27,39 +32,74 @@ class Scratched(Record):
     judged: tuple[Judged, ...]
 
 
-@dataclass(slots=True)
-class Known:
-    """What the first pass learnt, as short keys: 100,000 rows take some 50 MB."""
+class _Row(NamedTuple):
+    """One step, as little of it as there must be; `pair` is empty for a row that is rejected anyway."""
 
-    held_out: set[str]
-    """Sites whose pages only `held_out_site` may have."""
-    best: dict[str, tuple[int, int, bool]] = field(default_factory=dict)
-    """Split and transition → (0 for an expert's row, its number, has it no effect): of equal rows the least stays."""
-    outcomes: dict[str, set[str]] = field(default_factory=dict)
-    """Pair of page and action → keys of the next pages."""
-    owner: dict[str, int] = field(default_factory=dict)
-    """Pair → index in `ORDER` of the first split that has it."""
+    hosts: tuple[str, str]
+    pair: str
+    after: str
+    noop: bool
+
+
+class _Episode(NamedTuple):
+    split: str
+    rank: int
+    """0 for an expert's: of equal rows the least stays."""
+    first: int
+    rows: tuple[_Row, ...]
+
+
+class Known:
+    """What the first pass saw, as short keys: 100,000 rows take some 100 MB."""
+
+    def __init__(self, held_out: Iterable[str]) -> None:
+        self.held_out = set(held_out)
+        """Sites whose pages only `held_out_site` may have; complete when all is learnt."""
+        self._episodes: list[_Episode] = []
 
     def learn(self, item: Scratched) -> None:
-        rank = 0 if item.episode.provenance.get("source") == "expert" else 1
-        place = ORDER.index(item.split)
-        for number, (step, judged) in enumerate(zip(item.episode.steps, item.judged, strict=True), item.first):
-            if judged.reason:
-                continue
-            row = (rank, number, _is_noop(step))
-            key = _key(item.split, judged)
-            self.best[key] = min(self.best.get(key, row), row)
-            self.outcomes.setdefault(judged.pair, set()).add(judged.after)
-            self.owner[judged.pair] = min(self.owner.get(judged.pair, place), place)
+        episode, shared = item.episode, item.episode.provenance
+        if shared.get("held_out_site") is True and episode.site not in ("", SEVERAL_SITES):
+            self.held_out.add(episode.site)
+        hosts = [sys.intern(host_of(seen.url)) for seen in episode.pages]
+        rows = tuple(
+            _Row(
+                (hosts[step.page], hosts[step.page if step.next_page is None else step.next_page]),
+                judged.pair,
+                judged.after,
+                _is_noop(step),
+            )
+            for step, judged in zip(episode.steps, item.judged, strict=True)
+        )
+        rank = 0 if shared.get("source") == "expert" else 1
+        self._episodes.append(_Episode(item.split, rank, item.first, rows))
+
+    def clean_rows(self) -> Iterator[tuple[str, int, int, _Row]]:
+        """(split, rank, number, row) of each row that is clean and before any held-out page of its episode."""
+        for split, rank, first, rows in self._episodes:
+            for number, row in enumerate(rows, first):
+                if split != "held_out_site" and any(is_on(host, self.held_out) for host in row.hosts):
+                    break
+                if row.pair:
+                    yield split, rank, number, row
 
 
 class Selector:
     """Decides on each row of the second pass. `noop_share`: the most that rows without effect may make up of train."""
 
     def __init__(self, known: Known, noop_share: float, rejects: RejectLog) -> None:
-        self._known = known
+        self._held_out = known.held_out
         self._rejects = rejects
-        noops = Counter(noop for key, (_, _, noop) in known.best.items() if key.startswith("train/"))
+        self._best: dict[str, tuple[int, int, bool]] = {}
+        self._owner: dict[str, int] = {}
+        self.outcomes: dict[str, set[str]] = {}
+        """Pair of page and action → keys of the next pages."""
+        for split, rank, number, row in known.clean_rows():
+            key, place = _key(split, row), ORDER.index(split)
+            self._best[key] = min(self._best.get(key, (rank, number, row.noop)), (rank, number, row.noop))
+            self._owner[row.pair] = min(self._owner.get(row.pair, place), place)
+            self.outcomes.setdefault(row.pair, set()).add(row.after)
+        noops = Counter(noop for key, (_, _, noop) in self._best.items() if key.startswith("train/"))
         self._noops_kept = 1.0
         if noop_share < 1 and noops[True]:
             self._noops_kept = min(1.0, noop_share / (1 - noop_share) * noops[False] / noops[True])
@@ -67,7 +107,7 @@ class Selector:
     def select(self, item: Scratched) -> StoredEpisode:
         """The episode with its split in the provenance. From a held-out page on, it is cut: history would show the page."""
         episode = item.episode
-        on_held_out = [item.split != "held_out_site" and is_on(seen.url, self._known.held_out) for seen in episode.pages]
+        on_held_out = [item.split != "held_out_site" and is_on(host_of(p.url), self._held_out) for p in episode.pages]
         steps: list[StoredStep] = []
         cut = False
         for number, (step, judged) in enumerate(zip(episode.steps, item.judged, strict=True)):
@@ -86,10 +126,10 @@ class Selector:
         return episode.model_copy(update=update)
 
     def _reason(self, item: Scratched, step: StoredStep, judged: Judged, number: int) -> str:
-        if ORDER[self._known.owner[judged.pair]] != item.split:
+        if ORDER[self._owner[judged.pair]] != item.split:
             return "seen_in_other_split"
         key = _key(item.split, judged)
-        if self._known.best[key][1] != number:
+        if self._best[key][1] != number:
             return "duplicate"
         if item.split == "train" and _is_noop(step) and int(digest(key), 16) / 16**32 >= self._noops_kept:
             return "noop_over_cap"
@@ -110,5 +150,5 @@ def _is_noop(step: StoredStep) -> bool:
     return step.provenance.get("change") == "none"
 
 
-def _key(split: str, judged: Judged) -> str:
-    return f"{split}/{judged.pair}/{judged.after}"
+def _key(split: str, row: Judged | _Row) -> str:
+    return f"{split}/{row.pair}/{row.after}"

@@ -41,10 +41,14 @@ def split_of(raw: RawEpisode, held_out: Collection[str] = ()) -> str:
     raise AssertionError("the shares do not add up to 100")
 
 
-def is_on(url: str, sites: Collection[str]) -> bool:
-    """Is this address on one of the sites? A site is a host name, or its first label (`forum` of forum.localhost)."""
+def host_of(url: str) -> str:
+    """The host of an address, without port; empty where there is none."""
     try:
-        host = urlsplit(url).hostname or ""
+        return urlsplit(url).hostname or ""
     except ValueError:
-        return False
+        return ""
+
+
+def is_on(host: str, sites: Collection[str]) -> bool:
+    """Is this host one of the sites? A site is named by its host, or by its first label (`forum` of forum.localhost)."""
     return bool(host) and (host in sites or host.split(".")[0] in sites)
