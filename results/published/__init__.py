@@ -16,6 +16,19 @@ class PublishedNumber(Record):
     value: float
     source: str
     """Table or section of the paper."""
+    factor: str = ""
+    """The ablated factor (`results.ablations`), empty for a main result."""
+    level: str = ""
+
+
+class PublishedFinding(Record):
+    """What a paper says without a number that is public."""
+
+    factor: str
+    level: str
+    says: str
+    source: str
+    benchmark: str = ""
 
 
 class PublishedPaper(Record):
@@ -24,6 +37,7 @@ class PublishedPaper(Record):
     unit: str
     caveats: tuple[str, ...] = ()
     numbers: tuple[PublishedNumber, ...]
+    findings: tuple[PublishedFinding, ...] = ()
 
 
 def load_published() -> list[PublishedPaper]:

@@ -1,0 +1,4 @@
+from dashboards.context import Context
+
+
+def draw(context: Context) -> None: ...

@@ -1,0 +1,161 @@
+"""Episodes: find one, then see it step by step (dashboards.pages.episode).
+
+filters, all in the URL (site, state, window, q)     "4 of 12 shown", the rate of the selection
+fifty lines at a time, sorted on the server; a click opens the episode (`episode` in the URL)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboards import links, palette, safe, states, tables
+from dashboards.context import Context
+from dashboards.loading import Problem, RunView
+from dashboards.pages import empty, episode
+from results.intervals import rate
+from results.outcomes import STATES
+from results.tables import written
+
+PAGE_SIZE = 50
+
+SORTS = {
+    "planned order": ("order_index", True),
+    "last finished": ("finish_index", False),
+    "most steps": ("steps", False),
+    "slowest": ("seconds", False),
+    "task": ("task_id", True),
+}
+
+
+def draw(context: Context) -> None:
+    """Draw the page."""
+    view = context.first
+    if view is None:
+        empty.no_runs(context.root)
+    elif isinstance(view, Problem):
+        states.broken(view, "This run cannot be read.")
+    elif wanted := st.query_params.get("episode"):
+        episode.draw(view, wanted, _filtered(view.columns.frame, _remembered()))
+    else:
+        _list(view)
+
+
+def _list(view: RunView) -> None:
+    frame = view.columns.frame
+    if frame.empty:
+        st.info("This run plans no episode.", icon=":material/inbox:")
+        return
+    chosen = _filters(frame)
+    st.session_state["_filters"] = chosen
+    found = _filtered(frame, chosen)
+    selected = rate((found["state"] == "success").to_numpy(dtype=float), found["cluster"].tolist())
+    interval = written(selected.interval, "interval") if selected.interval else ""
+    shown = f"{len(found):,} of {len(frame):,} episodes shown"
+    share = f"; {written(selected.value, 'percent')} of them succeed {interval}" if selected.n else ""
+    states.note(shown + share, key="selection")
+    if found.empty:
+        st.info("No episode fits these filters.", icon=":material/filter_alt_off:")
+        links.link("episodes", "Reset the filters", ":material/restart_alt:")
+        return
+    page = _page(found)
+    clicked = tables.clickable(_lines(page), key="episodes")
+    st.caption("Click a line to open the episode.")
+    if clicked is not None:
+        identity = page["episode_id"].iloc[clicked]
+        if pd.isna(identity):
+            st.warning("This episode has not been played, or its file cannot be read.", icon=":material/hourglass_empty:")
+        else:
+            links.go("episodes", episode=str(identity), **_query(chosen))
+    if view.columns.unreadable:
+        _unreadable(view)
+
+
+def _filters(frame: pd.DataFrame) -> dict[str, Any]:
+    first, second, third, fourth, fifth = st.columns([3, 3, 2, 3, 2])
+    with first:
+        sites = st.multiselect("Site", _values(frame, "site"), key="site", bind="query-params", format_func=_short)
+    with second:
+        found = st.multiselect(
+            "State", [s for s in STATES if (frame["state"] == s).any()], key="state", bind="query-params", format_func=_signed
+        )
+    with third:
+        windows = st.multiselect("Window", _values(frame, "window"), key="window", bind="query-params", format_func=_short)
+    with fourth:
+        text = st.text_input("Task or goal contains", key="q", bind="query-params", max_chars=200)
+    with fifth:
+        sort = st.selectbox("Sort by", list(SORTS), key="sort", bind="query-params")
+    return {"site": sites, "state": found, "window": windows, "q": text or "", "sort": sort}
+
+
+def _values(frame: pd.DataFrame, column: str) -> list[str]:
+    return sorted(map(str, frame[column].dropna().unique()))
+
+
+def _short(text: str) -> str:
+    return safe.line(text, 60)
+
+
+def _signed(state: Any) -> str:
+    return palette.STATE_SIGN[state]
+
+
+def _filtered(frame: pd.DataFrame, chosen: dict[str, Any]) -> pd.DataFrame:
+    """The lines that fit, sorted; ties by key, so that the order never wavers."""
+    keep = pd.Series(True, index=frame.index)
+    for column in ("site", "state", "window"):
+        if chosen.get(column):
+            keep &= frame[column].isin(chosen[column])
+    if text := chosen.get("q"):
+        hits = frame["task_id"].str.contains(text, case=False, regex=False)
+        hits |= frame["goal"].astype("string").str.contains(text, case=False, regex=False).fillna(False)
+        keep &= hits.fillna(False)
+    column, ascending = SORTS.get(chosen.get("sort") or "", SORTS["planned order"])
+    return frame[keep.astype(bool)].sort_values([column, "key"], ascending=[ascending, True], na_position="last")
+
+
+def _remembered() -> dict[str, Any]:
+    """The filters that the list had before an episode was opened: previous and next keep to them."""
+    query = st.query_params
+    found: dict[str, Any] = {name: query.get_all(name) for name in ("site", "state", "window")}
+    return {**found, "q": query.get("q", ""), "sort": query.get("sort", "")}
+
+
+def _query(chosen: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in chosen.items() if value and value != "planned order"}
+
+
+def _page(found: pd.DataFrame) -> pd.DataFrame:
+    pages = (len(found) - 1) // PAGE_SIZE + 1
+    number = 1
+    if pages > 1:
+        with st.container(width=220):
+            number = st.number_input(f"Page, of {pages:,}", 1, pages, key="page", bind="query-params")
+    return found.iloc[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+
+
+def _lines(page: pd.DataFrame) -> pd.DataFrame:
+    reason = page["reason"].fillna("")
+    why = reason.where(reason != "", page["error_message"].fillna(""))
+    return pd.DataFrame(
+        {
+            "state": [palette.STATE_SIGN[state] for state in page["state"]],
+            "task": [safe.line(task, 80) for task in page["task_id"]],
+            "site": [safe.line(site, 40) for site in page["site"]],
+            "window": [safe.line(window, 20) for window in page["window"]],
+            "repeat": page["repeat"].to_numpy(),
+            "steps": page["steps"].astype("Int64").to_numpy(dtype=float, na_value=float("nan")),
+            "seconds": page["seconds"].astype("Float64").round(1).to_numpy(dtype=float, na_value=float("nan")),
+            "goal": [safe.line(goal, 140) for goal in page["goal"].fillna("")],
+            "why": [safe.line(text, 140) for text in why],
+        }
+    )
+
+
+def _unreadable(view: RunView) -> None:
+    with st.expander(f"{len(view.columns.unreadable):,} episode files cannot be read", icon=":material/broken_image:"):
+        st.caption("They count as missing, not as failures. Resume the run to play them again.")
+        for name, why in list(view.columns.unreadable.items())[:100]:
+            st.text(f"{safe.line(name, 120)}: {safe.line(why, 200)}")

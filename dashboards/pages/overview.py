@@ -1,0 +1,144 @@
+"""Overview: how good is the chosen run, how far is it, how does it compare, and can it be made again.
+
+four cards · rates by site · latest failures │ newest runs · comparability · reproducibility
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from dashboards import charts, links, palette, rates, safe, states, tables
+from dashboards.context import Context
+from dashboards.loading import Problem, RunView
+from dashboards.pages import empty
+from results import sections
+from results.aggregate import agent_spending, count, pace
+from results.caveats import pair_warnings
+from results.report import header
+from results.tables import DASH, written
+
+LATEST = 8
+NEWEST_RUNS = 200
+
+
+def draw(context: Context) -> None:
+    """Draw the page."""
+    view = context.first
+    if view is None:
+        empty.no_runs(context.root)
+        return
+    if isinstance(view, Problem):
+        states.broken(view, "This run cannot be read.")
+        _newest(context)
+        return
+    _cards(context, view)
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        _sites(context, view)
+    with right:
+        _failures(view)
+    states.warnings(view.warnings)
+    _newest(context)
+    _reproducibility(context, view)
+
+
+def _cards(context: Context, view: RunView) -> None:
+    columns = view.columns
+    counts = count(columns.outcomes)
+    planned = view.overall
+    done = counts.planned - counts["missing"]
+    rows = [outcome.row for outcome in columns.outcomes if outcome.row]
+    first, second, third, fourth = st.columns(4)
+    with first:
+        interval = f"95% interval {written(planned.interval, 'interval')}" if planned.interval else "nothing was planned"
+        _card("Success, of planned", written(planned.value, "percent"), f"{interval}, n = {planned.n:,}")
+    with second:
+        unscored = counts["error"] + counts["blocked"] + counts["inconclusive"]
+        _card("Episodes", f"{done:,} of {counts.planned:,}", f"{unscored:,} unscored, {counts['missing']:,} to go")
+    with third:
+        audits = context.discovery.of("audit")
+        text = "newest on the Audit page" if audits else "no dream replayed yet"
+        _card("Audits", f"{len(audits):,}", text)
+    with fourth:
+        if rows:
+            spent, speed = agent_spending(rows), pace(rows)
+            cost = "unknown" if spent.cost_usd is None else written(spent.cost_usd, "usd")
+            _card(
+                "Model cost", cost, f"{spent.requests:,} requests; median {written(speed.median_seconds, 'seconds')} an episode"
+            )
+        else:
+            seconds = columns.frame["seconds"].median()
+            median = DASH if pd.isna(seconds) else written(float(seconds), "seconds")
+            _card("Median episode", median, "cost: on the Benchmarks page")
+
+
+def _card(label: str, value: str, below: str) -> None:
+    """All three are words of ours and numbers."""
+    st.metric(label, value, border=True, delta=below, delta_color="off", delta_arrow="off", height="stretch")
+
+
+def _sites(context: Context, view: RunView) -> None:
+    st.subheader("Success by site", anchor=False)
+    series = {"A": rates.of_table(view.sites)}
+    if isinstance(context.second, RunView):
+        series["B"] = rates.of_table(context.second.sites)
+    charts.show(charts.rates(series), key="sites", name="success-by-site")
+    st.caption("Of planned episodes, with 95% intervals. Hover for n; the Benchmarks page has the table.")
+    links.link("benchmarks", "All numbers of this run", ":material/leaderboard:")
+
+
+def _failures(view: RunView) -> None:
+    st.subheader("Latest episodes without success", anchor=False)
+    frame = view.columns.frame
+    failed = frame[frame["state"].isin(["failure", "error", "blocked", "inconclusive"])]
+    failed = failed.sort_values(["finish_index", "episode_id"], ascending=False).head(LATEST)
+    if failed.empty:
+        some = (frame["state"] == "success").any()
+        st.caption("None: every finished episode succeeded." if some else "No episode has finished.")
+        return
+    why = failed["reason"].fillna("").where(failed["reason"].fillna("") != "", failed["error_message"].fillna(""))
+    shown = pd.DataFrame(
+        {
+            "state": [palette.STATE_SIGN[state] for state in failed["state"]],
+            "task": [safe.line(task, 80) for task in failed["task_id"]],
+            "why": [safe.line(text, 160) for text in why],
+        }
+    )
+    clicked = tables.clickable(shown, key="latest")
+    st.caption("Click a line to open the episode.")
+    if clicked is not None:
+        links.go("episodes", episode=str(failed["episode_id"].iloc[clicked]))
+
+
+def _newest(context: Context) -> None:
+    st.subheader("Runs, newest first", anchor=False)
+    runs = context.runs[:NEWEST_RUNS]
+    shown = pd.DataFrame(
+        {
+            "run": [safe.line(run.name, 120) for run in runs],
+            "changed (UTC)": [datetime.fromtimestamp(run.modified, UTC).strftime("%Y-%m-%d %H:%M") for run in runs],
+        }
+    )
+    st.dataframe(shown, hide_index=True, height=tables.height(min(6, len(runs))))
+    if len(context.runs) > NEWEST_RUNS or not context.discovery.complete:
+        st.caption("There are more: the list ends here. Choose a directory further down with --runs.")
+
+
+def _reproducibility(context: Context, view: RunView) -> None:
+    st.subheader("Can it be compared, can it be made again", anchor=False)
+    if isinstance(context.second, RunView):
+        found = list(pair_warnings(view.reader.manifest, context.second.reader.manifest))
+        states.warnings(found, "A and B differ in more than the policy")
+        if not found:
+            st.success("A and B agree in benchmark, task set, judge, seeds, viewport, browser, commit and versions.")
+    else:
+        st.caption("Choose a second run above to see what keeps the two from being compared.")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        tables.show(header(view.reader.manifest, view.columns.outcomes), key="header")
+    with right:
+        for table in sections.settings(view.reader.manifest):
+            tables.show(table, key="settings")

@@ -1,0 +1,244 @@
+"""`ablation.json`: a grid of cells (level of one factor × seed), each trained, dreamed, evaluated for real and audited.
+
+    Ablation ── factor, levels, seeds, config
+    └── Cell ── level, seed, state
+        ├── dreamed   Trial: what the dream's own judge said        dreamed success
+        ├── real      Trial: the same policy in a real browser      REAL success
+        ├── replayed  Trial: dreams judged successful, replayed     SSRF = failures / scored
+        └── cost      seconds, tokens, real episodes
+
+The file is replaced as a whole after each cell; a cell that is not in it was not run, and is a dash, never a zero.
+Intervals: `results.intervals.rate` over all seeds' trials, clustered by template (a template's trials over seeds are one
+cluster, so seeds narrow an interval only as far as they differ by tasks).
+
+Published points stand in a table of their own with their source; they are never mixed with ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from harness.errors import UsageError
+from harness.types import JsonDict, Record
+from results.files import replace_file
+from results.intervals import Rate, rate
+from results.published import PublishedPaper
+from results.tables import Cell as TableCell
+from results.tables import Report, Table, columns
+
+ABLATION = "ablation.json"
+ABLATION_SCHEMA_VERSION = 1
+
+CellState = Literal["planned", "running", "done", "failed"]
+
+
+class Trial(Record):
+    """One episode of a cell. `success` None = no score (error, blocked, inconclusive): in n, and no success."""
+
+    task_id: str
+    cluster: str
+    success: bool | None
+
+
+class Cost(Record):
+    """What a cell spent by itself; stages that cells share are charged to the grid (`Ablation.shared_cost`)."""
+
+    seconds: float = 0.0
+    train_tokens: int = 0
+    world_model_tokens: int = 0
+    policy_tokens: int = 0
+    real_episodes: int = 0
+    cost_usd: float | None = None
+
+    def __add__(self, other: Cost) -> Cost:
+        usd = self.cost_usd + other.cost_usd if self.cost_usd is not None and other.cost_usd is not None else None
+        return Cost(
+            seconds=self.seconds + other.seconds,
+            train_tokens=self.train_tokens + other.train_tokens,
+            world_model_tokens=self.world_model_tokens + other.world_model_tokens,
+            policy_tokens=self.policy_tokens + other.policy_tokens,
+            real_episodes=self.real_episodes + other.real_episodes,
+            cost_usd=usd,
+        )
+
+
+class Cell(Record):
+    """One level with one seed."""
+
+    level: str
+    seed: int
+    state: CellState
+    problem: str = ""
+    """Why it failed; one line."""
+    dreamed: tuple[Trial, ...] = ()
+    real: tuple[Trial, ...] = ()
+    replayed: tuple[Trial, ...] = ()
+    """Dreams that their judge called successful, executed in a real browser. None = unreplayable or inconclusive."""
+    controls_passed: bool | None = None
+    """The audit's controls; None = not audited. Where False the cell's SSRF is not shown."""
+    cost: Cost = Cost()
+    runs: dict[str, str] = Field(default_factory=dict)
+    """Stage (`train`, `dream`, `real`, `audit`) → directory below the ablation's."""
+
+
+class Ablation(Record):
+    """One grid."""
+
+    schema_version: int = ABLATION_SCHEMA_VERSION
+    name: str
+    title: str = ""
+    factor: str
+    """`dream_length`, `real_ratio`, `world_model`, `truncation` …"""
+    levels: tuple[str, ...]
+    """In the order of the table."""
+    seeds: tuple[int, ...]
+    config: JsonDict = Field(default_factory=dict)
+    """What all cells share."""
+    cells: tuple[Cell, ...] = ()
+    shared_cost: Cost = Cost()
+    created_at: str = ""
+    """ISO 8601, UTC."""
+
+    def at(self, level: str) -> list[Cell]:
+        """The cells of one level that are done, by seed."""
+        return sorted((c for c in self.cells if c.level == level and c.state == "done"), key=lambda c: c.seed)
+
+
+def read_ablation(path: Path) -> Ablation:
+    """Read a grid. Raises `UsageError` naming what is wrong with the file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from None
+    try:
+        found = Ablation.model_validate_json(text)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(map(str, problem["loc"])) or "the whole"
+        raise UsageError(f"{path} is no ablation: {where}: {problem['msg']}", fix="run the ablation again: it resumes") from None
+    if found.schema_version > ABLATION_SCHEMA_VERSION:
+        raise UsageError(f"{path} has the newer schema {found.schema_version}", fix="update the harness")
+    return found
+
+
+def write_ablation(path: Path, ablation: Ablation) -> None:
+    """Replace the file atomically: a reader sees the grid before or after a cell."""
+    replace_file(path, (ablation.model_dump_json(indent=1) + "\n").encode())
+
+
+def success(trials: Iterable[Trial]) -> Rate:
+    """Successes over all trials; one without a score is no success."""
+    listed = list(trials)
+    return rate([trial.success is True for trial in listed], [trial.cluster for trial in listed])
+
+
+def ssrf(trials: Iterable[Trial]) -> Rate:
+    """P(real failure | dreamed success): failures over the replays that have a score."""
+    scored = [trial for trial in trials if trial.success is not None]
+    return rate([not trial.success for trial in scored], [trial.cluster for trial in scored])
+
+
+def ablation_table(ablation: Ablation) -> Table:
+    """One line per level, in the grid's order: dreamed success, REAL success, SSRF, cost; dashes where nothing was run."""
+    cols = columns(
+        ablation.factor,
+        "seeds",
+        ("dreamed success", "percent"),
+        ("dreamed 95%", "interval"),
+        ("n dreams", "int"),
+        ("REAL success", "percent"),
+        ("REAL 95%", "interval"),
+        ("n real", "int"),
+        ("SSRF", "percent"),
+        ("SSRF 95%", "interval"),
+        ("n replayed", "int"),
+        ("no verdict", "int"),
+        "controls",
+        ("seconds", "seconds"),
+        ("trained tokens", "int"),
+        ("real episodes", "int"),
+    )
+    notes = (
+        "Rates over the trials of all finished seeds; a trial without a score is in n and is no success.",
+        "SSRF: real failures / replayed dreams with a verdict, shown only where the audit's controls passed.",
+        "95% intervals: over templates (see the documentation of results). Cost: of the level's cells, without what cells share.",
+    )
+    return Table("ablation", _title(ablation), cols, tuple(_row(ablation, level) for level in ablation.levels), notes)
+
+
+def published_table(factor: str, papers: Sequence[PublishedPaper]) -> list[Table]:
+    """What papers report on this factor, each with its source; nothing where none does."""
+    rows: list[tuple[TableCell, ...]] = []
+    for paper in papers:
+        for number in paper.numbers:
+            if number.factor == factor:
+                rows.append((number.level, number.what, number.benchmark, number.value / 100, paper.paper, number.source))
+        for said in paper.findings:
+            if said.factor == factor:
+                rows.append((said.level, said.says, said.benchmark or None, None, paper.paper, said.source))
+    if not rows:
+        return []
+    cols = columns("level", "what", "benchmark", ("value", "percent"), "paper", "source")
+    notes = ("Quoted, not reproduced: other models, tasks, judges and budgets than ours. Never average them with ours.",)
+    return [Table("published", "What the paper reports", cols, tuple(rows), notes)]
+
+
+def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -> Report:
+    """The grid for `results.render`: Markdown, CSV, JSON, LaTeX."""
+    planned = len(ablation.levels) * len(ablation.seeds)
+    done = sum(len(ablation.at(level)) for level in ablation.levels)
+    failed = [cell for cell in ablation.cells if cell.state == "failed"]
+    warnings = [f"Not finished: {done} of {planned} cells."] if done < planned else []
+    warnings += [f"{cell.level}, seed {cell.seed} failed: {cell.problem or 'no reason given'}" for cell in failed]
+    return Report(
+        title=_title(ablation),
+        summary=f"{done} of {planned} cells done ({len(ablation.levels)} levels × {len(ablation.seeds)} seeds).",
+        warnings=tuple(warnings),
+        tables=(ablation_table(ablation), *published_table(ablation.factor, papers)),
+    )
+
+
+def _title(ablation: Ablation) -> str:
+    return ablation.title or f"Ablation: {ablation.factor}"
+
+
+def _row(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
+    cells = ablation.at(level)
+    seeds = f"{len(cells)} of {len(ablation.seeds)}"
+    if not cells:
+        return (level, seeds, *(None,) * 14)
+    dreamed = success(trial for cell in cells for trial in cell.dreamed)
+    real = success(trial for cell in cells for trial in cell.real)
+    valid = [cell for cell in cells if cell.controls_passed]
+    replayed = [trial for cell in valid for trial in cell.replayed]
+    failures = ssrf(replayed)
+    cost = Cost(cost_usd=0.0)
+    for cell in cells:
+        cost = cost + cell.cost
+    return (
+        level,
+        seeds,
+        dreamed.value,
+        dreamed.interval,
+        dreamed.n,
+        real.value,
+        real.interval,
+        real.n,
+        failures.value,
+        failures.interval,
+        failures.n,
+        sum(trial.success is None for trial in replayed),
+        _controls(cells),
+        cost.seconds,
+        cost.train_tokens,
+        cost.real_episodes,
+    )
+
+
+def _controls(cells: Sequence[Cell]) -> str | None:
+    audited = [cell for cell in cells if cell.controls_passed is not None]
+    return f"passed {sum(cell.controls_passed is True for cell in audited)} of {len(audited)}" if audited else None
