@@ -12,6 +12,8 @@ from typing import Annotated
 import typer
 
 import harness
+from harness.cli.audit import app as audit
+from harness.cli.dashboard import dashboard
 from harness.cli.data import app as data
 from harness.cli.doctor import doctor
 from harness.cli.explore import explore
@@ -41,8 +43,10 @@ app.command("explore")(explore)
 app.command("export")(export)
 app.command("report")(report)
 app.command("show")(show)
+app.command("dashboard")(dashboard)
 app.command("fetch")(fetch)
 app.command("probe")(probe)
+app.add_typer(audit, name="audit")
 app.add_typer(sites, name="sites")
 app.add_typer(data, name="data")
 

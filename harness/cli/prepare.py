@@ -89,7 +89,7 @@ def prepare(request: Request) -> Prepared:
     benchmark = make_benchmark(config)
     selected = select(benchmark.tasks(), config.run.tasks, config.run.sites)
     tasks, unrunnable = _runnable(selected, benchmark)
-    _require_ready(benchmark, tasks)
+    require_ready(benchmark, tasks)
     plan = make_plan(
         tasks,
         windows=(config.run.window,),
@@ -106,9 +106,9 @@ def prepare(request: Request) -> Prepared:
         benchmark=benchmark,
         tasks=tasks,
         plan=plan,
-        manifest=_manifest(config, benchmark, tasks, plan, directory, unrunnable),
+        manifest=make_manifest(config, benchmark, tasks, plan, directory, unrunnable),
         directory=directory,
-        workers=_worker_count(request.workers, benchmark, config, len(plan)),
+        workers=worker_count(request.workers, benchmark, config, len(plan)),
     )
 
 
@@ -130,7 +130,7 @@ def _runnable(tasks: list[Task], benchmark: Benchmark) -> tuple[tuple[Task, ...]
     return tuple(runnable), excluded
 
 
-def _require_ready(benchmark: Benchmark, tasks: Sequence[Task]) -> None:
+def require_ready(benchmark: Benchmark, tasks: Sequence[Task]) -> None:
     """Raises NotReadyError for the first thing missing that these tasks need."""
     sites = {site for task in tasks for site in task.sites}
     for check in benchmark.checks():
@@ -165,7 +165,7 @@ def _with_stored_defaults(config: RunConfig, directory: Path) -> RunConfig:
     return build_config(merge(stored, asked), source=str(directory / "manifest.json"))
 
 
-def _manifest(
+def make_manifest(
     config: RunConfig,
     benchmark: Benchmark,
     tasks: tuple[Task, ...],
@@ -203,7 +203,7 @@ def _manifest(
     )
 
 
-def _worker_count(asked: str, benchmark: Benchmark, config: RunConfig, episodes: int) -> int:
+def worker_count(asked: str, benchmark: Benchmark, config: RunConfig, episodes: int) -> int:
     """How many browsers side by side. More workers than site instances are refused, unless sharing was asked for."""
     instances = benchmark.instances()
     number = parse_workers(asked)

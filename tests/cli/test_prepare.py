@@ -8,7 +8,7 @@ import pytest
 
 from harness.benchmarks.miniwob import MiniwobBenchmark
 from harness.cli.launch import _keep_logs
-from harness.cli.prepare import Request, _worker_count, default_name, prepare
+from harness.cli.prepare import Request, worker_count, default_name, prepare
 from harness.cli.selection import select
 from harness.config import build_config, merge, read_config
 from harness.errors import NotReadyError, UsageError
@@ -72,7 +72,7 @@ def test_more_workers_than_site_instances_are_refused_unless_sharing_is_asked_fo
             return 2
 
     def count(asked: str, *, share: bool) -> int:
-        return _worker_count(asked, TwoSets(), build_config({"webarena": {"share_instances": share}}, source="test"), 100)
+        return worker_count(asked, TwoSets(), build_config({"webarena": {"share_instances": share}}, source="test"), 100)
 
     assert count("auto", share=False) == 2
     with pytest.raises(UsageError, match="see each other's changes"):
