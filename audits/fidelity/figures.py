@@ -12,6 +12,7 @@ since few resampled clusters cover clearly less than they say. No interval below
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
@@ -22,26 +23,26 @@ from results.intervals import MIN_CLUSTERS, cluster_bootstrap, rate
 BOOTSTRAP = "cluster bootstrap"
 
 
-def mean(values: Sequence[float | None], clusters: Sequence[str]) -> Figure:
-    """Mean of the values that exist."""
-    return ratio([None if v is None else (v, 1.0) for v in values], clusters)
+def mean(values: Sequence[float | None], clusters: Sequence[str], *, low: float = 0.0, high: float = inf) -> Figure:
+    """Mean of the values that exist, which lie in [low, high]."""
+    return ratio([None if v is None else (v, 1.0) for v in values], clusters, low=low, high=high)
 
 
-def ratio(pairs: Sequence[tuple[float, float] | None], clusters: Sequence[str]) -> Figure:
-    """Σ first / Σ second over the pairs that exist; no value where Σ second is 0."""
+def ratio(pairs: Sequence[tuple[float, float] | None], clusters: Sequence[str], *, low: float = 0.0, high: float = inf) -> Figure:
+    """Σ first / Σ second over the pairs that exist, in [low, high]; no value where Σ second is 0."""
     kept = [(pair, cluster) for pair, cluster in zip(pairs, clusters, strict=True) if pair is not None]
     by = [cluster for _, cluster in kept]
     top, bottom = floats([pair[0] for pair, _ in kept]), floats([pair[1] for pair, _ in kept])
-    distinct, below = len(set(by)), float(bottom.sum())
-    if not below:
+    distinct, total = len(set(by)), float(bottom.sum())
+    if not total:
         return Figure(value=None, n=len(kept), clusters=distinct)
-    value = float(top.sum()) / below
-    influence = (top - value * bottom) / below
+    value = float(top.sum()) / total
+    influence = (top - value * bottom) / total
     if distinct >= MIN_CLUSTERS and np.any(influence):
         found = cluster_bootstrap(top, bottom, by)
-        low, high = (found.low, found.high) if found else (None, None)
-        return Figure(value=value, low=low, high=high, n=len(kept), clusters=distinct, method=BOOTSTRAP)
-    return from_estimate(smooth(value, influence, by))
+        lower, upper = found or (None, None)
+        return Figure(value=value, low=lower, high=upper, n=len(kept), clusters=distinct, method=BOOTSTRAP)
+    return from_estimate(smooth(value, influence, by, low=low, high=high))
 
 
 def share(flags: Sequence[bool | None], clusters: Sequence[str]) -> Figure:
@@ -54,7 +55,8 @@ def share(flags: Sequence[bool | None], clusters: Sequence[str]) -> Figure:
 
 def difference(first: Sequence[float | None], second: Sequence[float | None], clusters: Sequence[str]) -> Figure:
     """mean(first − second) over pages where both exist: paired, so what makes a page hard for both cancels."""
-    return mean([None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)], clusters)
+    gaps = [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
+    return mean(gaps, clusters, low=-inf)
 
 
 def from_estimate(found: Estimate) -> Figure:

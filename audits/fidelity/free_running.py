@@ -132,11 +132,11 @@ def _figures(scores: Sequence[StepScore]) -> Figures:
     full = [(s.free.f1 or 0.0, s.forced.f1 or 0.0) for s in scores]
     edits = [(s.free_edits.f1 or 0.0, s.forced_edits.f1 or 0.0) if s.free_edits.real else None for s in scores]
     return {
-        "free.full_f1": mean([free for free, _ in full], by),
-        "forced.full_f1": mean([forced for _, forced in full], by),
+        "free.full_f1": mean([free for free, _ in full], by, high=1.0),
+        "forced.full_f1": mean([forced for _, forced in full], by, high=1.0),
         "kappa.full": ratio(full, by),
-        "free.delta_f1": mean([pair[0] if pair else None for pair in edits], by),
-        "forced.delta_f1": mean([pair[1] if pair else None for pair in edits], by),
+        "free.delta_f1": mean([pair[0] if pair else None for pair in edits], by, high=1.0),
+        "forced.delta_f1": mean([pair[1] if pair else None for pair in edits], by, high=1.0),
         "kappa.delta": ratio(edits, by),
         "malformed.rate": share([s.malformed for s in scores], by),
         "lost_target.rate": share([s.lost_target for s in scores], by),

@@ -94,7 +94,7 @@ def figures(scores: Sequence[LeakScore]) -> Figures:
         "goal.leak_control": share([s.control > 0 for s in scores], by),
         "goal.leaked_nodes": mean([float(s.leaked) for s in scores], by),
         "goal.evidence": share([s.evidence > 0 for s in scores], by),
-        "goal.evidence_of_leaked": ratio([(s.evidence, s.leaked) if s.leaked else None for s in scores], by),
+        "goal.evidence_of_leaked": ratio([(s.evidence, s.leaked) if s.leaked else None for s in scores], by, high=1.0),
         "goal.depends": share([s.depends for s in scores], by),
     }
 

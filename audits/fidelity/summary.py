@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from math import inf
 
 from audits.fidelity.figures import difference, mean, ratio, share
 from audits.fidelity.overlap import Overlap
@@ -34,11 +35,11 @@ def figures(scores: Sequence[PageScore], names: Collection[str] = ()) -> Figures
     """The named figures of these pages, or every one. n of each is the number of pages that it is over."""
     by = [score.template for score in scores]
 
-    def over(value: Callable[[PageScore], float | None]) -> Figure:
-        return mean([value(s) for s in scores], by)
+    def over(value: Callable[[PageScore], float | None], high: float = 1.0) -> Figure:
+        return mean([value(s) for s in scores], by, high=high)
 
-    def pooled(parts: Callable[[PageScore], tuple[float, float] | None]) -> Figure:
-        return ratio([parts(s) for s in scores], by)
+    def pooled(parts: Callable[[PageScore], tuple[float, float] | None], low: float = 0.0) -> Figure:
+        return ratio([parts(s) for s in scores], by, low=low, high=1.0)
 
     def holds(flag: Callable[[PageScore], bool | None]) -> Figure:
         return share([flag(s) for s in scores], by)
@@ -61,7 +62,7 @@ def figures(scores: Sequence[PageScore], names: Collection[str] = ()) -> Figures
         "full.lenient_f1": lambda: over(lambda s: s.nodes_lenient.f1),
         "full.path_f1": lambda: over(lambda s: s.nodes_placed.f1),
         "full.copy_f1": lambda: over(lambda s: s.nodes_copy.f1),
-        "full.skill": lambda: pooled(_skill_parts),
+        "full.skill": lambda: pooled(_skill_parts, low=-inf),
         "change.accuracy": lambda: holds(lambda s: s.foreseen_change == s.changed),
         "change.recall": lambda: holds(lambda s: s.foreseen_change is True if s.changed else None),
         "change.noop_accuracy": lambda: holds(lambda s: None if s.changed else s.foreseen_change is False),
@@ -76,9 +77,9 @@ def figures(scores: Sequence[PageScore], names: Collection[str] = ()) -> Figures
         "answer.repaired": lambda: holds(lambda s: s.repaired),
         "answer.retrieved": lambda: holds(lambda s: s.retrieved),
         "noise.delta_f1": lambda: over(lambda s: s.agreement),
-        "cost.prompt_tokens": lambda: over(lambda s: float(s.prompt_tokens)),
-        "cost.completion_tokens": lambda: over(lambda s: float(s.completion_tokens)),
-        "cost.seconds": lambda: over(lambda s: s.seconds),
+        "cost.prompt_tokens": lambda: over(lambda s: float(s.prompt_tokens), inf),
+        "cost.completion_tokens": lambda: over(lambda s: float(s.completion_tokens), inf),
+        "cost.seconds": lambda: over(lambda s: s.seconds, inf),
     }
     return {name: make() for name, make in made.items() if not names or name in names}
 
