@@ -12,7 +12,7 @@ state, reward 0 or 1 by self-assessment.
 
 from training.dream.config import DreamConfig
 from training.dream.env import DreamEnv
-from training.dream.generate import Dream, dream
+from training.dream.generate import Dream, PlannedDream, dream, plan_dreams
 from training.dream.starts import DreamStart, sample_starts
 
-__all__ = ["Dream", "DreamConfig", "DreamEnv", "DreamStart", "dream", "sample_starts"]
+__all__ = ["Dream", "DreamConfig", "DreamEnv", "DreamStart", "PlannedDream", "dream", "plan_dreams", "sample_starts"]

@@ -1,6 +1,7 @@
 """Make dreams: group_size dreams from each start, all of them side by side, each by `run_episode`.
 
-    dream(starts, actor, world_model, judge, config)  →  one Dream (trajectory, verdict) per start and member, in order
+    plan_dreams(starts, config)                          →  PlannedDream …   group_size per start, each with a seed and a name
+    dream(planned, actor, world_model, judge, config)  →  Dream …          (trajectory, verdict), in order
 
 The policy is asked through an `Actor`, which answers a batch of pages at once; the world model and the judge are batched already
 or asked one by one. Seeds: dream m of start g draws from (config.seed, g, m), so that dreams are the same in any batch size that
@@ -10,6 +11,7 @@ the models themselves do not care about.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -51,70 +53,27 @@ class BatchJudge(Protocol):
     def judge_all(self, trajectories: Sequence[Trajectory]) -> list[Verdict]: ...
 
 
-class Dream(NamedTuple):
-    """One dream with the spec under which it is stored."""
+class PlannedDream(NamedTuple):
+    """A dream to be dreamt. Dreams of one `group` begin alike: advantages are taken over them."""
 
-    spec: EpisodeSpec
-    start: DreamStart
-    group: int
-    trajectory: Trajectory
-    verdict: Verdict
-
-
-def dream(
-    starts: Sequence[DreamStart],
-    actor: Actor,
-    world_model: WorldModel,
-    judge: Judge,
-    config: DreamConfig,
-    *,
-    on_done: Callable[[Dream], None] | None = None,
-) -> list[Dream]:
-    """`config.group_size` dreams from each start, in order of start and member.
-
-    A model that breaks gives `error` verdicts, which are no rewards; what nobody expected (a mistake of ours) propagates.
-    """
-    seats = _seats(starts, config)
-    meeting = Meeting(
-        len(seats),
-        {
-            "world model": lambda requests: _predict(world_model, requests),
-            "policy": lambda requests: actor.act_all(requests),
-            "judge": lambda trajectories: _judge(judge, trajectories),
-        },
-    )
-
-    def play(number: int) -> Dream:
-        seat = seats[number]
-        try:
-            asking = _AskedModel(meeting, number, world_model)
-            env = DreamEnv(asking, _AskedJudge(meeting, number, judge), seat.start, config, seed=seat.spec.seed)
-            policy = _AskedPolicy(meeting, number, actor, seat.start)
-            trajectory, verdict = run_episode(policy, env, seat.spec, max_steps=config.dream_length, source="dream")
-        finally:
-            meeting.leave()
-        finished = Dream(seat.spec, seat.start, seat.group, _named(trajectory, seat.start, env, judge), _noted(verdict, seat))
-        if on_done:
-            on_done(finished)
-        return finished
-
-    if not seats:
-        return []
-    with ThreadPoolExecutor(len(seats), thread_name_prefix="dream") as pool:
-        return list(pool.map(play, range(len(seats))))
-
-
-class _Seat(NamedTuple):
     group: int
     member: int
     start: DreamStart
     spec: EpisodeSpec
 
 
-def _seats(starts: Sequence[DreamStart], config: DreamConfig) -> list[_Seat]:
+class Dream(NamedTuple):
+    """A dream that was dreamt."""
+
+    planned: PlannedDream
+    trajectory: Trajectory
+    verdict: Verdict
+
+
+def plan_dreams(starts: Sequence[DreamStart], config: DreamConfig) -> list[PlannedDream]:
     """Dreams of one task are its repeats, numbered through all its starts, so that each has a name of its own in a run."""
     dreams_of: Counter[str] = Counter()
-    seats: list[_Seat] = []
+    planned: list[PlannedDream] = []
     for group, start in enumerate(starts):
         for member in range(config.group_size):
             digest = hashlib.sha256(f"{config.seed}/{group}/{member}".encode()).digest()
@@ -122,11 +81,56 @@ def _seats(starts: Sequence[DreamStart], config: DreamConfig) -> list[_Seat]:
                 task=start.task,
                 repeat=dreams_of[start.task.task_id],
                 seed=int.from_bytes(digest[:4], "big") // 2,  # below 2**31, as every seed here
-                order_index=len(seats),
+                order_index=len(planned),
             )
             dreams_of[start.task.task_id] += 1
-            seats.append(_Seat(group, member, start, spec))
-    return seats
+            planned.append(PlannedDream(group, member, start, spec))
+    return planned
+
+
+def dream(
+    planned: Sequence[PlannedDream],
+    actor: Actor,
+    world_model: WorldModel,
+    judge: Judge,
+    config: DreamConfig,
+    *,
+    on_done: Callable[[Dream], None] | None = None,
+) -> list[Dream]:
+    """All `planned` dreams side by side, in their order. `on_done` is called for each as it ends, by one thread at a time.
+
+    A model that breaks gives `error` verdicts, which are no rewards; what nobody expected (a mistake of ours) propagates.
+    """
+    meeting = Meeting(
+        len(planned),
+        {
+            "world model": lambda requests: _predict(world_model, requests),
+            "policy": lambda requests: actor.act_all(requests),
+            "judge": lambda trajectories: _judge(judge, trajectories),
+        },
+    )
+
+    telling = threading.Lock()
+
+    def play(number: int) -> Dream:
+        seat = planned[number]
+        try:
+            asking = _AskedModel(meeting, number, world_model)
+            env = DreamEnv(asking, _AskedJudge(meeting, number, judge), seat.start, config, seed=seat.spec.seed)
+            policy = _AskedPolicy(meeting, number, actor, seat.start)
+            trajectory, verdict = run_episode(policy, env, seat.spec, max_steps=config.dream_length, source="dream")
+        finally:
+            meeting.leave()
+        finished = Dream(seat, _named(trajectory, seat.start, env, judge), _noted(verdict, seat))
+        if on_done:
+            with telling:
+                on_done(finished)
+        return finished
+
+    if not planned:
+        return []
+    with ThreadPoolExecutor(len(planned), thread_name_prefix="dream") as pool:
+        return list(pool.map(play, range(len(planned))))
 
 
 class _AskedPolicy:
@@ -203,7 +207,7 @@ def _named(trajectory: Trajectory, start: DreamStart, env: DreamEnv, judge: Judg
     )
 
 
-def _noted(verdict: Verdict, seat: _Seat) -> Verdict:
+def _noted(verdict: Verdict, seat: PlannedDream) -> Verdict:
     """Where in the set this dream belongs: an audit of updates needs its group, an audit of starts its step."""
     dream_of = {"group": seat.group, "member": seat.member, "expert": seat.start.expert, "start_step": len(seat.start.history)}
     return verdict.model_copy(update={"evidence": {**verdict.evidence, "dream": dream_of}})

@@ -15,7 +15,7 @@ from harness.predictions import WorldModelQuery
 from harness.testing import ScriptedWorldModel
 from harness.types import Observation
 from tests.training.dream.support import PAGES, Acts, Judges, expert
-from training.dream import Dream, DreamConfig, dream, sample_starts
+from training.dream import Dream, DreamConfig, DreamStart, dream, plan_dreams, sample_starts
 from training.dream.env import with_bids
 from training.dream.meeting import Meeting
 from training.dream.starts import start_at
@@ -32,7 +32,13 @@ def dreamt(
     judge: Judges | None = None,
     config: DreamConfig = CONFIG,
 ) -> list[Dream]:
-    return dream([FIRST], Acts(*actions), model or ScriptedWorldModel(PAGES[1:]), judge or Judges("Page 5"), config)
+    return dreams_from([FIRST], Acts(*actions), model or ScriptedWorldModel(PAGES[1:]), judge or Judges("Page 5"), config)
+
+
+def dreams_from(
+    starts: list[DreamStart], actor: Acts, model: ScriptedWorldModel, judge: Judges, config: DreamConfig
+) -> list[Dream]:
+    return dream(plan_dreams(starts, config), actor, model, judge, config)
 
 
 def test_a_dream_ends_at_a_terminal_state_and_is_judged() -> None:
@@ -66,7 +72,7 @@ def test_an_answer_ends_it_without_asking_the_world_model(action: str, reason: s
 def test_where_messages_are_chat_they_end_nothing() -> None:
     start = start_at("e", expert(kind="raw_reward"), 0)
     model = ScriptedWorldModel(PAGES[1:])
-    (found,) = dream([start], Acts("send_msg_to_user('hm')"), model, Judges(), DreamConfig(group_size=1, dream_length=3))
+    (found,) = dreams_from([start], Acts("send_msg_to_user('hm')"), model, Judges(), DreamConfig(group_size=1, dream_length=3))
     assert (found.trajectory.stop_reason, sum(model.batches)) == ("max_steps", 3)
 
 
@@ -87,7 +93,9 @@ def test_what_a_browser_would_refuse_is_refused_and_no_model_is_asked(action: st
 def test_a_disabled_element_is_refused() -> None:
     page = "RootWebArea 'P'\n\t[7] button 'Go', disabled=True"
     start = FIRST.model_copy(update={"observation": Observation(url="u", axtree=page)})
-    (found,) = dream([start], Acts("click('7')"), ScriptedWorldModel(PAGES), Judges(), DreamConfig(group_size=1, dream_length=1))
+    (found,) = dreams_from(
+        [start], Acts("click('7')"), ScriptedWorldModel(PAGES), Judges(), DreamConfig(group_size=1, dream_length=1)
+    )
     assert found.trajectory.steps[0].action_error is not None
     assert found.trajectory.steps[0].action_error.kind == "disabled"
 
@@ -155,15 +163,15 @@ def test_disagreement_is_none_among_equals_and_whole_among_strangers() -> None:
 def test_all_live_dreams_share_one_batch() -> None:
     starts = [start_at("a", EXPERT, 0), start_at("b", EXPERT, 2)]
     actor, model, judge = Acts("click('7')"), ScriptedWorldModel(PAGES[1:]), Judges("Page")
-    found = dream(starts, actor, model, judge, DreamConfig(group_size=3, dream_length=3))
+    found = dreams_from(starts, actor, model, judge, DreamConfig(group_size=3, dream_length=3))
     assert [len(batch) for batch in actor.batches] == [6, 6, 6]
     assert judge.batches == [6]
-    assert [(d.group, d.spec.repeat) for d in found] == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
+    assert [(d.planned.group, d.planned.spec.repeat) for d in found] == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
     assert found[3].trajectory.start.prefix_actions == tuple(step.output.action for step in EXPERT.steps[:2])
     assert found[3].trajectory.producers == {
         "policy": "acts 1", "world_model": "scripted 1", "judge": "judges 1", "expert": "b",
     }  # fmt: skip
-    assert len({d.spec.episode_id for d in found}) == len({d.spec.seed for d in found}) == 6
+    assert len({d.planned.spec.episode_id for d in found}) == len({d.planned.spec.seed for d in found}) == 6
 
 
 @settings(deadline=None, max_examples=20)
@@ -173,7 +181,7 @@ def test_the_same_seed_dreams_the_same(groups: int, size: int, seed: int) -> Non
     starts = sample_starts([("e", EXPERT)], groups, middle_share=0.5, rng=random.Random(seed))
 
     def once() -> list[dict[str, object]]:
-        found = dream(starts, Acts("click('7')", "click('8')"), ScriptedWorldModel(PAGES[1:]), Judges("Page 2"), config)
+        found = dreams_from(starts, Acts("click('7')", "click('8')"), ScriptedWorldModel(PAGES[1:]), Judges("Page 2"), config)
         return [_timeless(d) for d in found]
 
     assert once() == once()
@@ -181,7 +189,7 @@ def test_the_same_seed_dreams_the_same(groups: int, size: int, seed: int) -> Non
 
 def _timeless(found: Dream) -> dict[str, object]:
     trajectory = found.trajectory.model_dump(exclude={"steps": {"__all__": {"timing"}}})
-    return {"trajectory": trajectory, "verdict": found.verdict, "spec": found.spec}
+    return {"trajectory": trajectory, "verdict": found.verdict, "planned": found.planned}
 
 
 def test_starts_are_first_or_middle_states_and_name_their_way() -> None:
