@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from audits.fidelity.delta import compare as compare_deltas
 from audits.fidelity.delta import delta
 from audits.fidelity.overlap import strict
-from audits.fidelity.pages import Element, Page, plain_url, read_page
+from audits.fidelity.pages import Element, Page, read_page
 from audits.replay.calibration import Calibration
 from audits.replay.script import Cue
 from harness.types import Observation, Record
@@ -125,7 +125,7 @@ def _signed(before: Counter[Hashable], after: Counter[Hashable]) -> Counter[Hash
 
 
 def _place(ours: Page, theirs: Page, calibration: Calibration, site: str) -> Iterable[str]:
-    if _address(ours.url) != _address(theirs.url):
+    if calibration.address(site, ours.url) != calibration.address(site, theirs.url) or _host(ours.url) != _host(theirs.url):
         yield f"address {ours.url[:120]!r}, really {theirs.url[:120]!r}"
     if ours.title != theirs.title and not calibration.masks(site, Element(_ROOT, theirs.title)):
         yield f"title {ours.title[:80]!r}, really {theirs.title[:80]!r}"
@@ -138,9 +138,8 @@ def _place(ours: Page, theirs: Page, calibration: Calibration, site: str) -> Ite
         yield f"signed {'in' if login[0] else 'out'}, really signed {'in' if login[1] else 'out'}"
 
 
-def _address(url: str) -> str:
-    plain = plain_url(url)
-    return plain.rpartition("/")[2] if plain.startswith("file:") else plain
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
 
 
 def _dialogs(page: Page) -> frozenset[str]:
