@@ -38,6 +38,8 @@ class Series:
     colour: str = ""
     step: bool = False
     dashed: bool = False
+    faint: bool = False
+    """Drawn behind its namesake, and not in the legend."""
 
 
 def show(figure: go.Figure, *, key: str, name: str) -> None:
@@ -106,7 +108,9 @@ def curves(
                 x=list(line.x),
                 y=[None if value is None else scale * value for value in line.y],
                 name=safe.label(line.name, 40),
-                mode="lines+markers" if len(line.x) <= 40 else "lines",
+                mode="lines+markers" if len(line.x) <= 40 and not line.faint else "lines",
+                opacity=0.25 if line.faint else 1,
+                showlegend=not line.faint,
                 line={
                     "color": colour,
                     "width": 2,
@@ -120,7 +124,7 @@ def curves(
     figure.update_yaxes(title=safe.label(y), ticksuffix="%" if percent else "", type="log" if log_y else "linear")
     figure.update_layout(
         height=height, margin={"l": 10, "r": 10, "t": 30, "b": 40},
-        showlegend=len(series) > 1, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        showlegend=sum(not line.faint for line in series) > 1, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
     )  # fmt: skip
     return figure
 

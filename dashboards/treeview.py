@@ -24,7 +24,7 @@ def page(now: str, before: str | None, *, key: str, what: str) -> None:
     _code(found, only, key)
 
 
-def side_by_side(left: tuple[str, str], right: tuple[str, str], before: str, *, key: str) -> None:
+def side_by_side(left: tuple[str, str], right: tuple[str, str], before: str | None, *, key: str) -> None:
     """Two pages that should be the same, each against the page before the action. Titles are constants of ours."""
     only = st.toggle("Changes only", key=f"only-{key}", value=True)
     for column, (title, text) in zip(st.columns(2), (left, right), strict=True):

@@ -15,6 +15,7 @@ import streamlit as st
 
 from dashboards import links, palette, pictures, safe, states, tables, treeview
 from dashboards.loading import Problem, RunView
+from dashboards.pages import replay
 from harness.errors import UsageError
 from harness.types import Episode, Observation, Step
 from results.tables import written
@@ -118,11 +119,15 @@ def _step(view: RunView, episode: Episode, at: int) -> None:
         st.caption(f"Step {at} of 0 … {len(steps) - 1}")
     _action(step)
     names = ["Screenshot", "Tree", "What it did", "Reply", "Verdict"]
+    if replay.is_replay(episode):
+        names.insert(0, "Dream and reality")
     for name, tab in zip(names, st.tabs(names, key="view", bind="query-params"), strict=True):
         if not tab.open:
             continue
         with tab:
-            if name == "Screenshot":
+            if name == "Dream and reality":
+                replay.draw(view, episode)
+            elif name == "Screenshot":
                 _screenshots(view, episode, at)
             elif name == "Tree":
                 before = steps[at - 1].observation.axtree if at else None

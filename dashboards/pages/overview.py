@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboards import charts, links, palette, rates, safe, states, tables
+from dashboards.cards import card
 from dashboards.context import Context
 from dashboards.loading import Problem, RunView
 from dashboards.pages import empty
@@ -54,30 +55,23 @@ def _cards(context: Context, view: RunView) -> None:
     first, second, third, fourth = st.columns(4)
     with first:
         interval = f"95% interval {written(planned.interval, 'interval')}" if planned.interval else "nothing was planned"
-        _card("Success, of planned", written(planned.value, "percent"), f"{interval}, n = {planned.n:,}")
+        card("Success, of planned", written(planned.value, "percent"), f"{interval}, n = {planned.n:,}")
     with second:
         unscored = counts["error"] + counts["blocked"] + counts["inconclusive"]
-        _card("Episodes", f"{done:,} of {counts.planned:,}", f"{unscored:,} unscored, {counts['missing']:,} to go")
+        card("Episodes", f"{done:,} of {counts.planned:,}", f"{unscored:,} unscored, {counts['missing']:,} to go")
     with third:
         audits = context.discovery.of("audit")
         text = "newest on the Audit page" if audits else "no dream replayed yet"
-        _card("Audits", f"{len(audits):,}", text)
+        card("Audits", f"{len(audits):,}", text)
     with fourth:
         if rows:
             spent, speed = agent_spending(rows), pace(rows)
             cost = "unknown" if spent.cost_usd is None else written(spent.cost_usd, "usd")
-            _card(
-                "Model cost", cost, f"{spent.requests:,} requests; median {written(speed.median_seconds, 'seconds')} an episode"
-            )
+            card("Model cost", cost, f"{spent.requests:,} requests; median {written(speed.median_seconds, 'seconds')} an episode")
         else:
             seconds = columns.frame["seconds"].median()
             median = DASH if pd.isna(seconds) else written(float(seconds), "seconds")
-            _card("Median episode", median, "cost: on the Benchmarks page")
-
-
-def _card(label: str, value: str, below: str) -> None:
-    """All three are words of ours and numbers."""
-    st.metric(label, value, border=True, delta=below, delta_color="off", delta_arrow="off", height="stretch")
+            card("Median episode", median, "cost: on the Benchmarks page")
 
 
 def _sites(context: Context, view: RunView) -> None:
