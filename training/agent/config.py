@@ -1,0 +1,116 @@
+"""What a training of the agent can be told: one frozen record per section of a TOML file (configs/agent/*.toml).
+
+name = "nano"
+[objective]  name, and what differs from its preset       training.objectives
+[mixture]    real expert trajectories                     training.agent.mixture
+[trainer]    groups, optimiser, precision, checkpoints    here
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from harness.errors import UsageError
+from harness.types import JsonDict, Record
+from training.agent.mixture import MixtureConfig
+from training.objectives import ObjectiveConfig, get_objective
+
+
+class TrainerConfig(Record):
+    """`[trainer]`."""
+
+    epochs: int = Field(default=10, ge=1)
+    """Passes over the tasks."""
+    updates: int | None = Field(default=None, ge=1)
+    """Stop after so many updates, whatever `epochs` says. Left out: no limit."""
+    groups_per_update: int = Field(default=4, ge=1)
+    """Tasks per update (the paper's batch of 4, read as tasks)."""
+    group_size: int = Field(default=8, ge=1)
+    """Trajectories per task, experts included (the paper's n)."""
+    max_resamples: int = Field(default=4, ge=0)
+    """Rounds in which groups without signal are replaced, with the group filter `resample`."""
+    learning_rate: float = Field(default=1e-6, gt=0)
+    """Of AdamW."""
+    warmup_updates: int = Field(default=0, ge=0)
+    """Steps over which the learning rate rises from 0; constant afterwards."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    """Of AdamW."""
+    betas: tuple[float, float] = (0.9, 0.999)
+    """Of AdamW."""
+    max_grad_norm: float = Field(default=1.0, gt=0)
+    """The gradient is scaled down to this norm."""
+    inner_epochs: int = Field(default=1, ge=1)
+    """Passes over the rollouts of an update."""
+    minibatches: int = Field(default=1, ge=1)
+    """Steps per pass, each on a share of the trajectories. 1 with inner_epochs 1 is strictly on-policy."""
+    micro_batch_cells: int = Field(default=16_384, ge=1)
+    """Padded positions that go through the model at once. Changes memory and speed, never the gradient."""
+    max_row_tokens: int = Field(default=4_096, ge=2)
+    """A trajectory with a longer turn is invalid: it is counted, not cut."""
+    temperature: float = Field(default=1.0, gt=0)
+    """Of the sampler. Ratios are taken at it."""
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Of matrix products; weights stay float32. auto: bf16 where the hardware multiplies it."""
+    on_policy_tolerance: float | None = Field(default=0.1, gt=0)
+    """Refuse to train if sampler and trainer differ by more, in mean nats per token, at the first inner step: another
+    temperature, stale weights, other token ids. None: only log it."""
+    noise_every: int = Field(default=10, ge=0)
+    """Log `self_ratio_noise` every so many updates; 0: never."""
+    checkpoint_every: int = Field(default=10, ge=1)
+    """Updates between checkpoints."""
+    keep_checkpoints: int = Field(default=2, ge=1)
+    """The last so many are kept, beside the best one."""
+    seed: int = Field(default=0, ge=0)
+    """Order of tasks, draws of the mixture, and all rollouts."""
+
+
+class AgentConfig(Record):
+    """A whole file."""
+
+    name: str = Field(pattern=r"^[\w.-]{1,64}$")
+    objective: JsonDict = Field(default={"name": "dynaweb"})
+    """`name` of a preset, and fields that differ from it."""
+    mixture: MixtureConfig = MixtureConfig()
+    trainer: TrainerConfig = TrainerConfig()
+    undisclosed: tuple[str, ...] = ()
+    """Fields whose values a paper does not give, where the file stands for a paper."""
+
+    @field_validator("objective")
+    @classmethod
+    def _known(cls, value: JsonDict) -> JsonDict:
+        try:
+            build_objective(value)
+        except UsageError as error:
+            raise ValueError(f"{error} ({error.fix})") from None
+        return value
+
+    def method(self) -> ObjectiveConfig:
+        """The objective with the file's changes."""
+        return build_objective(self.objective)
+
+
+def build_objective(section: JsonDict) -> ObjectiveConfig:
+    """`[objective]` → its config. Raises UsageError."""
+    changes: dict[str, Any] = {key: value for key, value in section.items() if key != "name"}
+    return get_objective(str(section.get("name", "")), **changes)
+
+
+def load_agent_config(path: Path) -> AgentConfig:
+    """Read a file. Raises UsageError with one line."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", fix="see configs/agent/") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}", fix="see configs/agent/") from None
+    try:
+        return AgentConfig.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{path}: {f'{where}: ' if where else ''}{message}", fix="see configs/agent/") from None

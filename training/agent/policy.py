@@ -1,0 +1,126 @@
+"""A checkpoint as an agent: `CheckpointActor` answers batches of pages (dreams), `CheckpointPolicy` one page after the other.
+
+    harness run --policy checkpoint:DIR      found by the entry point `checkpoint` of the group dynaweb_harness.policies
+
+Both keep the sampler's token ids and log-probabilities. The policy remembers its own episode; the actor is told.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from harness.errors import UsageError
+from harness.predictions import PastStep
+from harness.types import Observation, PolicyOutput, Task, Usage
+from training.agent.prompting import AgentPrompt, get_codec
+from training.models.checkpoint import Checkpoint, CheckpointCard, load_checkpoint
+from training.models.generate import Generated, GenerationConfig, generate
+from training.models.prompting import PromptEncoder
+
+
+class ActRequest(Protocol):
+    """What is read of `training.dream.generate.ActRequest`."""
+
+    @property
+    def goal(self) -> str: ...
+    @property
+    def observation(self) -> Observation: ...
+    @property
+    def history(self) -> tuple[PastStep, ...]: ...
+    @property
+    def seed(self) -> int: ...
+
+
+class CheckpointActor:
+    """A model that answers pages. `version` names the weights in each output; a trainer counts it up with its updates."""
+
+    def __init__(self, model: Any, tokenizer: Any, card: CheckpointCard, *, temperature: float = 1.0, version: str = "0") -> None:
+        """Raises UsageError for the checkpoint of a world model, or an unknown action syntax."""
+        if card.kind != "agent":
+            raise UsageError(
+                f"{card.preset} is a checkpoint of a world model, not of an agent", fix="train one: harness train agent-sft"
+            )
+        self._codec = get_codec(card.format)
+        self.prompt = AgentPrompt.model_validate({"syntax": card.format, "max_prompt_tokens": card.max_prompt_tokens})
+        self.encoder = PromptEncoder(tokenizer)
+        self.model, self.tokenizer = model, tokenizer
+        self.name, self.version = f"checkpoint:{card.preset}", version
+        self._generation = GenerationConfig(max_new_tokens=card.max_new_tokens, temperature=temperature)
+
+    def act_all(self, requests: Sequence[ActRequest]) -> list[PolicyOutput]:
+        """One output each, in order. The same request gives the same answer, whatever it is batched with."""
+        started = time.perf_counter()
+        shown = [self.prompt.text(self.encoder, r.goal, r.observation, r.history) for r in requests]
+        prompts = [self.encoder.prompt(text.text) for text in shown]
+        self.model.eval()
+        answers = generate(self.model, self.tokenizer, prompts, self._generation, seeds=[r.seed for r in requests])
+        seconds = (time.perf_counter() - started) / max(len(requests), 1)
+        return [
+            self._output(request, ids, text.dropped_lines, answer[0], seconds)
+            for request, ids, text, answer in zip(requests, prompts, shown, answers, strict=True)
+        ]
+
+    def _output(
+        self, request: ActRequest, prompt_ids: Sequence[int], dropped: int, answer: Generated, seconds: float
+    ) -> PolicyOutput:
+        usage = Usage(requests=1, prompt_tokens=len(prompt_ids), completion_tokens=len(answer.token_ids), seconds=seconds)
+        return PolicyOutput(
+            action=self._codec.read(answer.text, request.observation),
+            text=answer.text,
+            prompt_token_ids=tuple(prompt_ids),
+            token_ids=answer.token_ids,
+            logprobs=answer.logprobs,
+            finish_reason=answer.finish_reason,
+            policy_version=self.version,
+            usage=usage,
+            dropped_lines=dropped,
+        )
+
+
+class _Request:
+    """One page of an episode."""
+
+    def __init__(self, goal: str, observation: Observation, history: tuple[PastStep, ...], seed: int) -> None:
+        self.goal, self.observation, self.history, self.seed = goal, observation, history, seed
+
+
+class CheckpointPolicy:
+    """`harness.protocols.Policy` over an actor."""
+
+    def __init__(self, actor: CheckpointActor) -> None:
+        self.name = actor.name
+        self._actor = actor
+        self._goal, self._seed, self._past = "", 0, tuple[PastStep, ...]()
+
+    def reset(self, goal: str, task: Task, seed: int) -> None:
+        self._goal, self._seed, self._past = goal, seed, ()
+
+    def act(self, observation: Observation) -> PolicyOutput:
+        seed = (self._seed + len(self._past)) % 2**31
+        output = self._actor.act_all([_Request(self._goal, observation, self._past, seed)])[0]
+        self._past = (*self._past, PastStep(observation=observation, action=output.action))
+        return output
+
+    def close(self) -> None: ...
+
+
+def load_policy(directory: str, *, temperature: float = 0.0, device: str = "auto", threads: int = 1) -> CheckpointPolicy:
+    """The policy of `--policy checkpoint:DIR`. Greedy unless a temperature is given; `threads` of each worker process.
+
+    Raises UsageError for a directory that is no agent's checkpoint.
+    """
+    torch.set_num_threads(threads)
+    return make_policy(load_checkpoint(Path(directory), device=device), temperature=temperature)
+
+
+def make_policy(checkpoint: Checkpoint, *, temperature: float = 0.0) -> CheckpointPolicy:
+    """A loaded checkpoint as a policy."""
+    actor = CheckpointActor(
+        checkpoint.model, checkpoint.tokenizer, checkpoint.card, temperature=temperature, version=checkpoint.name
+    )
+    return CheckpointPolicy(actor)
