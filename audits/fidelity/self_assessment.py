@@ -12,7 +12,7 @@ from typing import Protocol
 
 from audits.fidelity.answers import Answers, Progress, Question, silent
 from audits.fidelity.calibration import Stated
-from harness.actions import make_action
+from harness.actions import make_action, said_of
 from harness.predictions import PastStep, WorldModelQuery
 from harness.types import JsonDict, Observation
 
@@ -43,12 +43,15 @@ class Outcome(Protocol):
 
 
 def outcome_question(outcome: Outcome) -> Question:
-    """The last question of an episode: what becomes of this page after the agent's last word?"""
-    said = outcome.answer
-    action = make_action("noop", {}) if said is None else make_action("send_msg_to_user", {"text": said})
-    query = WorldModelQuery(
-        goal=outcome.goal, observation=outcome.observation, action=action, history=outcome.history, site=outcome.site
-    )
+    """The last question of an episode: what comes of the agent's last word, or, where it said none, of doing nothing more?"""
+    past, page = outcome.history, outcome.observation
+    if past and said_of(past[-1].action) is not None:
+        page, action, past = past[-1].observation, past[-1].action, past[:-1]
+    elif outcome.answer is not None:
+        action = make_action("send_msg_to_user", {"text": outcome.answer})
+    else:
+        action = make_action("noop", {})
+    query = WorldModelQuery(goal=outcome.goal, observation=page, action=action, history=past, site=outcome.site)
     return f"outcome {outcome.provenance.get('run', '')}/{outcome.provenance.get('episode', '')}", query
 
 

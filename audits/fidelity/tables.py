@@ -70,7 +70,7 @@ def report(found: FidelityReport) -> Report:
     tables = [
         _figures("fidelity", "Fidelity", HEAD, found.models),
         _figures("more", "More figures", MORE, found.models),
-        _figures("calibration", "Calibration", CALIBRATION, found.models, "number"),
+        _figures("calibration", "Calibration, in hundredths", CALIBRATION, found.models),
         _cost(found.models),
     ]
     tables += [_differences(found)] if found.differences else []
@@ -88,7 +88,7 @@ def report(found: FidelityReport) -> Report:
 def _figures(name: str, title: str, shown: Mapping[str, str], models: Sequence[ModelFidelity], kind: Kind = "percent") -> Table:
     heads = [Column("figure")]
     for model in models:
-        heads += [Column(model.spec, kind), Column("95 %, in %", "interval"), Column("n", "int")]
+        heads += [Column(model.spec, "percent"), Column("95 %, in %", "interval"), Column("n", "int")]
     rows = []
     for figure, label in shown.items():
         cells: list[Cell] = [label]
