@@ -32,7 +32,7 @@ _INFRASTRUCTURE: Final[dict[Boundary, str]] = {
     "harness": "infrastructure", "timeout": "timeout",
 }  # fmt: skip
 
-Move = Literal["executed", "skipped", "failed_in_dream", "halted", "handed_over", "policy"]
+Move = Literal["executed", "waited", "skipped", "failed_in_dream", "halted", "handed_over", "policy"]
 
 
 class Note(Record):
@@ -116,7 +116,9 @@ def assess(script: Script, trajectory: Trajectory, verdict: Verdict, calibration
         compared=len(checks),
         checks=checks,
         divergences=divergences,
-        groundings=tuple(_worst(note.groundings) for note in notes if note and note.groundings and note.action > 0),
+        groundings=tuple(
+            _worst(note.groundings) for note in notes if note and note.groundings and note.action > 0 and note.move != "waited"
+        ),
         finished=sum(note.move in ("executed", "failed_in_dream") for note in notes if note and 0 < note.action <= length)
         == length,
         slow=sum(step.observation.slow for step in trajectory.steps),
@@ -163,7 +165,7 @@ def real_pages(trajectory: Trajectory, notes: list[Note | None], length: int) ->
     after: Observation | None = None
     following = [step.observation for step in trajectory.steps[1:]] + [trajectory.final_observation]
     for step, note, later in zip(trajectory.steps, notes, following, strict=True):
-        if note is None or not 0 < note.action <= length + 1 or note.move == "policy":
+        if note is None or not 0 < note.action <= length + 1 or note.move in ("policy", "waited"):
             continue
         pages.append(step.observation)
         after = later if note.move not in ("halted", "handed_over") else None
@@ -194,7 +196,12 @@ def _failures(script: Script, trajectory: Trajectory, notes: list[Note | None]) 
     """Dreamed actions that reality did not take, by number: not grounded, or an error where the dream has none."""
     found: dict[int, str] = {}
     for step, note in zip(trajectory.steps, notes, strict=True):
-        if note is None or not 0 < note.action <= len(script.cues) or script.cues[note.action - 1].failed:
+        if (
+            note is None
+            or note.move == "waited"
+            or not 0 < note.action <= len(script.cues)
+            or script.cues[note.action - 1].failed
+        ):
             continue
         bad = next((g for g in note.groundings if not g.acted_on and g.kind != "no_element"), None)
         if bad is not None:

@@ -5,6 +5,7 @@
     │             .metadata["replay"]           Note: the resolver's decisions with scores, what was done, safety
     ├── verdict                                 the benchmark's own, with its state diff or final address
     │   └── evidence["replay"]["dream"]         the dreamed trajectory
+    │                         ["claim"]         what the dream says of itself: its verdict
     │                         ["assessment"]    outcome, cause, page checks, divergences
     └── spec.task.metadata["dream"]             which episode of the dreams' run it was
     step-000.png …                              screenshots, where they were asked for
@@ -42,6 +43,8 @@ class Replay(NamedTuple):
     assessment: Assessment
     stored: JsonDict | None
     """The assessment as it was written; None where none was."""
+    claim: Verdict | None = None
+    """The dream's verdict on itself; None where `dream` is."""
 
 
 def dream_of(spec: EpisodeSpec) -> str:
@@ -54,8 +57,12 @@ def today(spec: EpisodeSpec) -> Task | None:
     return None if spec.task.metadata.get(UNKNOWN_KEY) else spec.task
 
 
-def with_evidence(verdict: Verdict, dream: Trajectory, found: Assessment) -> Verdict:
-    note: JsonDict = {"dream": dream.model_dump(mode="json"), "assessment": found.model_dump(mode="json")}
+def with_evidence(verdict: Verdict, dream: Episode, found: Assessment) -> Verdict:
+    note: JsonDict = {
+        "dream": dream.trajectory.model_dump(mode="json"),
+        "claim": dream.verdict.model_dump(mode="json"),
+        "assessment": found.model_dump(mode="json"),
+    }
     return verdict.model_copy(update={"evidence": {**verdict.evidence, NOTE: note}})
 
 
@@ -81,7 +88,7 @@ def judge(episode: Episode, settings: ReplaySettings, dreams: RunReader | None =
     """One stored replay, judged from its own evidence; `dreams` only serves those whose worker was killed."""
     note = episode.verdict.evidence.get(NOTE)
     stored = note.get("assessment") if isinstance(note, dict) else None
-    dream = _stored_dream(note.get("dream")) if isinstance(note, dict) else _dream(dreams, episode.spec)
+    dream, claim = _stored_dream(note) if isinstance(note, dict) else _dream(dreams, episode.spec)
     found = (
         _without_dream(episode, settings)
         if dream is None
@@ -93,7 +100,7 @@ def judge(episode: Episode, settings: ReplaySettings, dreams: RunReader | None =
             settings.arm,
         )
     )
-    return Replay(episode, dream, found, stored if isinstance(stored, dict) else None)
+    return Replay(episode, dream, found, stored if isinstance(stored, dict) else None, claim)
 
 
 def same(replay: Replay) -> bool:
@@ -107,18 +114,19 @@ def _bare(verdict: Verdict) -> Verdict:
     return verdict.model_copy(update={"evidence": {k: v for k, v in verdict.evidence.items() if k != NOTE}})
 
 
-def _stored_dream(data: object) -> Trajectory | None:
+def _stored_dream(note: JsonDict) -> tuple[Trajectory | None, Verdict | None]:
     try:
-        return Trajectory.model_validate(data)
+        return Trajectory.model_validate(note.get("dream")), Verdict.model_validate(note.get("claim"))
     except ValidationError:
-        return None
+        return None, None
 
 
-def _dream(dreams: RunReader | None, spec: EpisodeSpec) -> Trajectory | None:
+def _dream(dreams: RunReader | None, spec: EpisodeSpec) -> tuple[Trajectory | None, Verdict | None]:
     try:
-        return dreams.episode(dream_of(spec)).trajectory if dreams is not None else None
+        episode = dreams.episode(dream_of(spec)) if dreams is not None else None
     except UsageError:
-        return None
+        episode = None
+    return (episode.trajectory, episode.verdict) if episode is not None else (None, None)
 
 
 def _without_dream(episode: Episode, settings: ReplaySettings) -> Assessment:

@@ -69,14 +69,16 @@ def weights(plan: SamplingPlan) -> dict[bool, float]:
 
 
 def _spec(row: EpisodeRow, dreams: RunReader, tasks: Mapping[str, Task], number: int, instances: int) -> EpisodeSpec:
+    """The seed is the one that the real start page was made with: a dream may have drawn its own from another."""
+    dream = dreams.episode(row.episode_id)
     today = tasks.get(row.task_id)
-    task = today if today is not None else dreams.episode(row.episode_id).spec.task
+    task = today if today is not None else dream.spec.task
     marks = {DREAM_KEY: row.episode_id, **({} if today is not None else {UNKNOWN_KEY: True})}
     return EpisodeSpec(
         task=task.model_copy(update={"metadata": {**task.metadata, **marks}, "depends_on": ()}),
         window=row.window,
         repeat=row.repeat,
-        seed=row.seed,
+        seed=dream.trajectory.seed,
         order_index=number,
         instance=number % instances if instances else 0,
     )

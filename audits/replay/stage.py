@@ -22,6 +22,9 @@ from harness.envs.browser import BrowserEnv
 from harness.protocols import Policy, StepResult
 from harness.types import INVALID_ACTION, Action, EpisodeSpec, Observation, PolicyOutput, Task, Timing, Trajectory, Verdict
 
+WAITS, WAIT_MS = 2, 500
+"""An element that is not there is waited for before it counts as absent: suggestions come some 300 ms after the last key."""
+
 
 class Stage:
     """What the two sides of a replay know of each other. One per worker, set anew for each episode."""
@@ -34,10 +37,12 @@ class Stage:
         """Cues not yet given, prefix included."""
         self.handing_over = False
         """Reality and dream have parted; from the next output on the policy acts."""
+        self.waits = 0
+        """Spent on the cue at hand."""
 
     def begin(self, script: Script) -> None:
         self.script, self.note, self.halted, self.handing_over = script, None, False, False
-        self.left = len(script.prefix) + len(script.cues)
+        self.left, self.waits = len(script.prefix) + len(script.cues), 0
 
 
 class DreamPolicy:
@@ -94,9 +99,15 @@ class DreamPolicy:
         groundings = self._ground(cue, action, observation)
         fit = all(g.acted_on or g.kind in ("no_element", "invalid_argument") for g in groundings)
         if fit:
+            stage.waits = 0
             stage.note = Note(move="executed", action=number, groundings=groundings)
             return with_bids(action, [g.bid for g in groundings]) if cue.targets else action
         reason = next(f"{g.kind}: {g.reason}" for g in groundings if not g.acted_on)
+        if stage.waits < WAITS and not cue.failed and any(g.kind in ("absent", "ambiguous", "wrong_state") for g in groundings):
+            stage.waits, stage.left = stage.waits + 1, stage.left + 1
+            stage.note = Note(move="waited", action=number, groundings=groundings, reason=reason)
+            return make_action("noop", {"wait_ms": WAIT_MS}, raw=cue.action.raw)
+        stage.waits = 0
         stopped = invalid("bad_argument", f"the replay cannot do this: {reason}", cue.action.raw)
         if off := next((g.reason for g in groundings if g.kind == "off_origin"), ""):
             stage.halted = True

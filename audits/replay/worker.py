@@ -13,7 +13,7 @@ from audits.replay.config import ACTION_SECONDS, ReplaySettings
 from audits.replay.evidence import dream_of, today, with_evidence
 from audits.replay.safety import Guard, guarded
 from audits.replay.script import Script, script_of
-from audits.replay.stage import DreamPolicy, ReplayEnv, Stage
+from audits.replay.stage import WAITS, DreamPolicy, ReplayEnv, Stage
 from harness.assembly import make_benchmark
 from harness.config import RunConfig
 from harness.envs.browser import BrowserEnv
@@ -24,7 +24,7 @@ from harness.errors import UsageError
 from harness.policies import make_policy
 from harness.protocols import Policy
 from harness.rollout import NO_SCORER, Listener, run_episode
-from harness.types import EpisodeSpec, JsonDict, Start, Trajectory, Verdict
+from harness.types import Episode, EpisodeSpec, JsonDict, Start, Trajectory, Verdict
 from harness.worker import Player, die, serve
 from results.reader import RunReader
 
@@ -67,7 +67,7 @@ class Replayer:
             dream = self._dream(spec)
         except UsageError as error:
             return _unplayed(spec, UNREADABLE, str(error))
-        script = script_of(dream, today(spec))
+        script = script_of(dream.trajectory, today(spec))
         if script.problem:
             trajectory, verdict = _unplayed(spec, script.problem, script.detail)
         else:
@@ -81,15 +81,15 @@ class Replayer:
     def _replay(self, script: Script, spec: EpisodeSpec, listener: Listener) -> tuple[Trajectory, Verdict]:
         self._stage.begin(script)
         more = self._settings.max_handover_steps if self._settings.arm == "handover" else 0
-        steps = len(script.prefix) + len(script.cues) + more
+        steps = (len(script.prefix) + len(script.cues)) * (1 + WAITS) + more
         trajectory, verdict = run_episode(self._policy, self._env, spec, max_steps=steps, source="replay", listener=listener)
         start = Start(task_id=spec.task.task_id, prefix_actions=tuple(cue.action for cue in script.prefix))
         return trajectory.model_copy(update={"start": start}), verdict
 
-    def _dream(self, spec: EpisodeSpec) -> Trajectory:
+    def _dream(self, spec: EpisodeSpec) -> Episode:
         if self._dreams is None:
             self._dreams = RunReader.open(Path(self._settings.dreams))
-        return self._dreams.episode(dream_of(spec)).trajectory
+        return self._dreams.episode(dream_of(spec))
 
 
 def _unplayed(spec: EpisodeSpec, cause: str, detail: str) -> tuple[Trajectory, Verdict]:
