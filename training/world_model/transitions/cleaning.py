@@ -13,7 +13,7 @@ from harness.actions import bids_of, make_action
 from harness.axtree import describe
 from harness.types import INVALID_ACTION, Action, JsonDict, Observation, Record
 from results.transitions import change_of
-from training.world_model.transitions.pages import changed_lines, page, pair_key
+from training.world_model.transitions.pages import changed_lines, only_focus, page, pair_key
 from training.world_model.transitions.raw import RawEpisode, RawStep
 from training.world_model.transitions.records import StoredEpisode, StoredOutcome, StoredStep
 
@@ -126,5 +126,10 @@ def _with_target(step: RawStep) -> Action:
 
 def _change(before: Observation, after: Observation, provenance: JsonDict) -> JsonDict:
     a, b = page(before.axtree), page(after.axtree)
-    change = provenance.get("change") or change_of(before, after)
-    return {"change": change, "changed": change in ("page", "url"), "changed_lines": changed_lines(a, b)}
+    lines = changed_lines(a, b)
+    change = provenance.get("change")
+    if change is None:
+        same_place = before.url == after.url and before.open_pages == after.open_pages
+        # The full comparison parses both pages again: only where the focus may be all that moved.
+        change = "page" if same_place and not only_focus(a, b) else change_of(before, after)
+    return {"change": change, "changed": change in ("page", "url"), "changed_lines": lines}

@@ -137,7 +137,7 @@ def _prompt(row: Row) -> _Prompt:
 
 
 def _observation(prompt: _Prompt) -> Observation:
-    root = next(iter(parse(prompt.tree).nodes), None)
+    root = next(iter(parse(prompt.tree.partition("\n")[0]).nodes), None)
     url = root.get("url") if root else None
     return Observation(
         url=str(url or ""),

@@ -93,10 +93,11 @@ class NNetNavSource:
             "policy": "nnetnav",
             "status": "inconclusive",
         }
+        seen = [_observation(row, prompt) for row, prompt in zip(group.rows, prompts, strict=True)]
         steps = []
-        for number, (row, prompt) in enumerate(zip(group.rows, prompts, strict=True)):
-            after = (group.rows[number + 1], prompts[number + 1]) if number + 1 < len(prompts) else None
-            steps.append(_step(row, prompt, after))
+        for number, row in enumerate(group.rows):
+            after = (prompts[number + 1], seen[number + 1]) if number + 1 < len(prompts) else None
+            steps.append(_step(row, prompts[number], seen[number], after))
         return RawEpisode(site, (site,), first.goal, shared, tuple(steps))
 
 
@@ -156,15 +157,13 @@ def _previous(lines: list[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _step(row: Row, prompt: _Prompt, after: tuple[Row, _Prompt] | None) -> RawStep:
+def _step(row: Row, prompt: _Prompt, before: Observation, after: tuple[_Prompt, Observation] | None) -> RawStep:
     index = len(prompt.previous) - 1
     action = extract_action(_HEADER.sub("", text_of(row, "output")).strip(), "webarena")
     provenance: JsonDict = {"step": index, "action": action.name, "action_error": "", "left_the_sites": False}
     provenance["terminated"] = False
-    before = _observation(row, prompt)
-    following = None if after is None else _observation(*after)
-    problem, detail = _problem(prompt, action, after[1] if after else None)
-    return RawStep(index, before, action, following, prompt.goal, problem, detail, provenance)
+    problem, detail = _problem(prompt, action, after[0] if after else None)
+    return RawStep(index, before, action, after[1] if after else None, prompt.goal, problem, detail, provenance)
 
 
 def _problem(prompt: _Prompt, action: Action, after: _Prompt | None) -> tuple[str, str]:
@@ -182,14 +181,14 @@ def _problem(prompt: _Prompt, action: Action, after: _Prompt | None) -> tuple[st
 
 
 def _observation(row: Row, prompt: _Prompt) -> Observation:
-    tree = parse(prompt.tree)
-    title = next((node.name for node in tree.nodes[:1]), "")
-    return Observation(url=prompt.url, title=title, axtree=prompt.tree, truncated=_is_cut(row, prompt, tree.malformed))
+    root = next(iter(parse(prompt.tree.partition("\n")[0]).nodes), None)
+    title = root.name if root else ""
+    return Observation(url=prompt.url, title=title, axtree=prompt.tree, truncated=_is_cut(row, prompt))
 
 
-def _is_cut(row: Row, prompt: _Prompt, malformed: tuple[tuple[int, str], ...]) -> bool:
+def _is_cut(row: Row, prompt: _Prompt) -> bool:
     """Was the tree cut? Its last line is broken, or the prompt is so long that 16,000 tokens of it may be tree."""
-    if malformed and malformed[-1][0] == prompt.tree.count("\n"):
+    if parse(prompt.tree.rpartition("\n")[2]).malformed_lines:
         return True
     total = row.get("n_tokens")
     if not isinstance(total, int):

@@ -51,6 +51,16 @@ def changed_lines(before: Page, after: Page) -> int:
     return (before.labels - after.labels).total() + (after.labels - before.labels).total()
 
 
+def only_focus(before: Page, after: Page) -> bool:
+    """May two pages differ in nothing but the focus? False is certain."""
+    gone, come = before.labels - after.labels, after.labels - before.labels
+    return _unfocused(gone) == _unfocused(come)
+
+
+def _unfocused(labels: Counter[str]) -> list[str]:
+    return sorted(label.replace(", focused", "") for label in labels.elements())
+
+
 def size_of(lines: int) -> str:
     """The class of a change's size."""
     return next((name for limit, name in SIZES if lines <= limit), f"over {SIZES[-1][0]}")
