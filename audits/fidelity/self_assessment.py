@@ -43,15 +43,13 @@ class Outcome(Protocol):
 
 
 def outcome_question(outcome: Outcome) -> Question:
-    """The last question of an episode: what comes of the agent's last word, or, where it said none, of doing nothing more?"""
-    past, page = outcome.history, outcome.observation
+    """The last moment of an episode: the agent's last word on the last page; where it said none, it waits."""
+    past = outcome.history
     if past and said_of(past[-1].action) is not None:
-        page, action, past = past[-1].observation, past[-1].action, past[:-1]
-    elif outcome.answer is not None:
-        action = make_action("send_msg_to_user", {"text": outcome.answer})
-    else:
-        action = make_action("noop", {})
-    query = WorldModelQuery(goal=outcome.goal, observation=page, action=action, history=past, site=outcome.site)
+        past = past[:-1]
+    said = outcome.answer
+    action = make_action("noop", {}) if said is None else make_action("send_msg_to_user", {"text": said})
+    query = WorldModelQuery(goal=outcome.goal, observation=outcome.observation, action=action, history=past, site=outcome.site)
     return f"outcome {outcome.provenance.get('run', '')}/{outcome.provenance.get('episode', '')}", query
 
 

@@ -19,6 +19,7 @@ from harness.cli.doctor import doctor
 from harness.cli.explore import explore
 from harness.cli.export import export
 from harness.cli.fetch import fetch
+from harness.cli.fidelity import fidelity
 from harness.cli.list import list_tasks
 from harness.cli.probe import probe
 from harness.cli.report import report
@@ -44,6 +45,7 @@ app.command("export")(export)
 app.command("report")(report)
 app.command("show")(show)
 app.command("dashboard")(dashboard)
+app.command("fidelity")(fidelity)
 app.command("fetch")(fetch)
 app.command("probe")(probe)
 app.add_typer(audit, name="audit")
