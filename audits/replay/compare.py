@@ -6,7 +6,7 @@
     agreement  F1 of the two changes of the page, order included: what the dream says changed since the last real page, and what
                did. Below the calibrated threshold: `any`
 
-Agreement takes nodes and neighbouring pairs of nodes, so that a wrong order counts; `delta_f1`, its order-free sibling, is
+Agreement takes nodes, and the order of those that occur once, so that a swap counts; `delta_f1`, its order-free sibling, is
 audits.fidelity's. Both take the real page before as common ground: an error is counted where it appears.
 """
 
@@ -48,6 +48,8 @@ class PageCheck(Record):
     only_dreamed: int = 0
     """Nodes that only the dreamed page has."""
     only_real: int = 0
+    same_order: bool = True
+    """With equal nodes: in the same order too."""
     masked: int = 0
     """Nodes of the real page that the mask took out."""
     differences: tuple[str, ...] = ()
@@ -55,7 +57,7 @@ class PageCheck(Record):
 
     @property
     def equal(self) -> bool:
-        return not self.url and not self.only_dreamed and not self.only_real and self.agreement == 1.0
+        return not (self.url or self.only_dreamed or self.only_real) and self.same_order
 
 
 def compare_pages(
@@ -81,6 +83,7 @@ def compare_pages(
         delta_f1=compare_deltas(delta(last, ours), delta(last, theirs)).f1 if last else None,
         only_dreamed=extra.total(),
         only_real=missing.total(),
+        same_order=bool(extra or missing) or ours.nodes == theirs.nodes,
         masked=len(full_theirs.nodes) - len(theirs.nodes),
         differences=tuple([f"+ {_shown(e)}" for e in extra][:SHOWN] + [f"- {_shown(e)}" for e in missing][:SHOWN]),
     )
@@ -95,7 +98,7 @@ def masked(page: Page, site: str, calibration: Calibration) -> Page:
 
 
 def agreement(dreamed: Page, real: Page, before: Page | None) -> float:
-    """F1 of the signed changes since `before`, neighbours included; of the whole pages where there is no `before`."""
+    """F1 of the signed changes since `before`, order included; of the whole pages where there is no `before`."""
     start = _items(before) if before is not None else Counter()
     found = strict(_signed(start, _items(dreamed)), _signed(start, _items(real))).f1
     return 1.0 if found is None else found
@@ -113,8 +116,9 @@ def differing(dreamed: Observation, real: Observation) -> list[Element]:
 
 
 def _items(page: Page) -> Counter[Hashable]:
+    """Nodes, and pairs of consecutive named nodes that occur once: wrappers and bullets between rows would hide a swap."""
     found: Counter[Hashable] = Counter(page.nodes)
-    found.update(pairwise(page.nodes))
+    found.update(pairwise([node for node in page.nodes if node.name and found[node] == 1]))
     return found
 
 
