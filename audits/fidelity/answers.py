@@ -12,6 +12,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -21,9 +22,9 @@ from audits.fidelity.records import Answered, Asked
 from harness.errors import UsageError
 from harness.predictions import WorldModelQuery
 from harness.protocols import WorldModel
-from results.files import disk_errors, fsync_directory, gzipped, replace_file
+from results.files import disk_errors, fsync_directory, gzipped, lock_file, replace_file
 
-ASKED, PREDICTIONS = "asked.json", "predictions.jsonl.gz"
+ASKED, PREDICTIONS, LOCK = "asked.json", "predictions.jsonl.gz", "lock"
 BATCH: Final = 64
 """Questions per call: large enough for a model to batch, small enough to lose."""
 
@@ -95,16 +96,26 @@ class Answers:
                 fsync_directory(self.folder)
 
 
-def claim(folder: Path, asked: Asked) -> None:
-    """Write down what is asked here, or check that it is what was asked before. Raises UsageError where it is not."""
-    before = read_asked(folder)
-    if before is None:
-        with disk_errors(str(folder)):
-            folder.mkdir(parents=True, exist_ok=True)
-            replace_file(folder / ASKED, asked.model_dump_json(indent=1).encode())
-    elif before != asked:
-        other = [name for name in Asked.model_fields if getattr(before, name) != getattr(asked, name)]
-        raise UsageError(f"{folder} holds answers to something else ({', '.join(other)} differ)", fix="choose another --out")
+@contextmanager
+def claim(folder: Path, asked: Asked) -> Iterator[None]:
+    """Keep other processes out of `folder`, and answers of anything else than `asked`.
+
+    Raises UsageError where something else was asked here before, NotReadyError while another process holds it.
+    """
+    with disk_errors(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = lock_file(folder / LOCK)
+    try:
+        before = read_asked(folder)
+        if before is None:
+            with disk_errors(str(folder)):
+                replace_file(folder / ASKED, asked.model_dump_json(indent=1).encode())
+        elif before != asked:
+            other = [name for name in Asked.model_fields if getattr(before, name) != getattr(asked, name)]
+            raise UsageError(f"{folder} holds answers to something else ({', '.join(other)} differ)", fix="choose another --out")
+        yield
+    finally:
+        os.close(lock)
 
 
 def read_asked(folder: Path) -> Asked | None:

@@ -85,7 +85,7 @@ def report(found: FidelityReport) -> Report:
     )
 
 
-def _figures(name: str, title: str, shown: Mapping[str, str], models: Sequence[ModelFidelity], kind: Kind = "percent") -> Table:
+def _figures(name: str, title: str, shown: Mapping[str, str], models: Sequence[ModelFidelity]) -> Table:
     heads = [Column("figure")]
     for model in models:
         heads += [Column(model.spec, "percent"), Column("95 %, in %", "interval"), Column("n", "int")]

@@ -107,7 +107,6 @@ def _asked(
     spec: str, place: Path, plan: Plan, data: Path, split: str, samples: int, console: Console
 ) -> tuple[ModelFidelity, list[PageScore]]:
     from audits.fidelity import Answers, Asked, claim, measure
-    from results.files import lock_file
     from training.world_model.model import load
     from training.world_model.transitions.reading import split_path
 
@@ -122,9 +121,7 @@ def _asked(
             samples=samples,
             parameters=getattr(model, "parameters", None),
         )
-        claim(place, asked)
-        lock_file(place / "lock")
-        with _stages(console, spec) as stages:
+        with claim(place, asked), _stages(console, spec) as stages:
             return measure(Answers(place, model, samples), asked, plan, stages)
     finally:
         model.close()

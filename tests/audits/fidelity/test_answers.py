@@ -75,12 +75,15 @@ def test_a_line_that_is_no_prediction_is_an_error_that_names_the_file(tmp_path: 
 
 def test_a_folder_belongs_to_one_model_data_set_and_number_of_samples(tmp_path: Path) -> None:
     place = tmp_path / "told"
-    claim(place, ASKED)
-    claim(place, ASKED)
-    assert read_asked(place) == ASKED
+    with claim(place, ASKED):
+        assert read_asked(place) == ASKED
+        with pytest.raises(NotReadyError, match="another process"), claim(place, ASKED):
+            pass
+    with claim(place, ASKED):
+        pass
     for change in ({"version": "2"}, {"data": "e"}, {"samples": 2}):
-        with pytest.raises(UsageError, match=next(iter(change))):
-            claim(place, ASKED.model_copy(update=change))
+        with pytest.raises(UsageError, match=next(iter(change))), claim(place, ASKED.model_copy(update=change)):
+            pass
     (place / "asked.json").write_text("{", encoding="utf-8")
     with pytest.raises(UsageError, match="damaged"):
         read_asked(place)
