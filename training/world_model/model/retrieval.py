@@ -1,7 +1,6 @@
 """World models that look the answer up in the training transitions, without any training (after R-WoM).
 
-    retrieval          the nearest transition's edits, spelt for its page, applied to this page
-    retrieval + LLM    the nearest transitions as examples in the prompt of a model that was never trained on them
+    the nearest transition's edits, spelt for its page, applied to this page        (shown to a model instead: `prompted`)
 
 Edits name the acted element (`it`), what was typed (`{typed}`) and remembered pages, so one transition answers for its
 namesakes: this is the strongest answer without learning. Where the edits of the nearest transition do not fit this page,
@@ -17,8 +16,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from harness.completions import Completion, CompletionError, Completions
-from harness.errors import NotReadyError
 from harness.predictions import Prediction, WorldModelQuery
 from harness.types import Usage
 from training.world_model.formats import Format
@@ -29,12 +26,6 @@ from training.world_model.transitions import WorldModelExample
 
 TRIED: Final = 5
 """Neighbours whose edits are tried on the page."""
-
-SHOWN: Final = 3
-"""Neighbours shown to a model."""
-
-Complete = Callable[[str, int], Completion]
-"""(prompt, seed) → one reply."""
 
 
 class RetrievalWorldModel:
@@ -97,65 +88,3 @@ class RetrievalWorldModel:
             label = self._labeler.label(example.query, example.next_observation, terminal=terminal)
             self._answers[name] = self._format.target(example.query, example.next_observation, label)
         return self._answers[name]
-
-
-class PromptedRetrieval:
-    """A language model that is shown the nearest transitions. `complete` asks it; `who` names it for the record."""
-
-    name = "retrieval+llm"
-
-    def __init__(self, retrieval: RetrievalWorldModel, complete: Complete, who: str, parameters: int | None = None) -> None:
-        self._retrieval = retrieval
-        self._complete = complete
-        self.parameters = parameters
-        self.version = f"1 {who}, {SHOWN} of {retrieval.version}"
-
-    def predict(self, queries: Sequence[WorldModelQuery], samples: int = 1) -> list[list[Prediction]]:
-        """Raises NotReadyError where the model's server does not answer."""
-        return [[self._answer(query, query.seed + sample) for sample in range(samples)] for query in queries]
-
-    def close(self) -> None: ...
-
-    def prompt(self, query: WorldModelQuery) -> str:
-        """Examples with the most alike last, next to the question, then the question itself."""
-        shown = reversed(self._retrieval.examples(query, SHOWN))
-        parts = [f"{ASKED}\n{asked}\n{ANSWERED}\n{answered}" for asked, answered in shown]
-        return "\n\n".join([INSTRUCTION, *parts, f"{ASKED}\n{self._retrieval.format.prompt(query)}\n{ANSWERED}"])
-
-    def _answer(self, query: WorldModelQuery, seed: int) -> Prediction:
-        reply = self._complete(self.prompt(query), seed)
-        reading = self._retrieval.format.read(query, reply.text.strip())
-        return Prediction(
-            world_model=f"{self.name} {self.version}",
-            next_observation=reading.next_observation,
-            rationale=reading.rationale,
-            delta=reading.delta,
-            terminal=reading.terminal,
-            malformed=reading.malformed,
-            retrieved=reading.retrieved,
-            text=reply.text,
-            token_ids=reply.token_ids,
-            token_logprobs=reply.logprobs,
-            finish_reason=reply.finish_reason,
-            usage=reply.usage,
-        )
-
-
-INSTRUCTION: Final = (
-    "You foresee what a web page does after an action. Each question shows a page and an action; each answer lists the edits "
-    "to the page, one a line, in the same spelling as the examples. Answer the last question with edits only."
-)
-ASKED: Final = "### Question"
-ANSWERED: Final = "### Answer"
-
-
-def through(client: Completions) -> Complete:
-    """Ask an OpenAI-compatible server. Its failures become NotReadyError: a server that is away is no malformed answer."""
-
-    def complete(prompt: str, seed: int) -> Completion:
-        try:
-            return client.complete([{"role": "user", "content": prompt}], seed=seed)
-        except CompletionError as error:
-            raise NotReadyError(f"the model at {client.config.base_url} does not answer: {error}", fix=error.fix) from error
-
-    return complete
