@@ -24,8 +24,8 @@ class GroundingConfig(Record):
     """The resolver ladder's knobs."""
 
     threshold: float = Field(default=0.88, ge=0, le=1)
-    """θ: the least similarity at which an element without equal role and name is taken for the one meant. An element that agrees in
-    all but its name scores 0.77: it is another one. Chosen on half of the arena's templates (audits.grounding.measure)."""
+    """θ: the least similarity at which an element without equal role and name is taken for the one meant. One that agrees
+    in all but its name scores 0.77: it is another one. Chosen on half of the arena's templates (audits.grounding.measure)."""
     margin: float = Field(default=0.05, ge=0, le=1)
     """δ: by how much the best candidate must lead the second; a smaller lead is AMBIGUOUS."""
     similarity: bool = True

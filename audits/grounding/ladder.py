@@ -13,7 +13,7 @@ Actions without an element are classified too: `off_origin`, `invalid_argument`,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -92,16 +92,27 @@ def resolve(tree: Tree, target: TargetDescriptor, config: GroundingConfig) -> Gr
     return _by_similarity(tree, target, described, config)
 
 
+_CLUES: Final[tuple[tuple[Callable[[TargetDescriptor], object], bool], ...]] = (
+    (lambda target: target.path, True),
+    (lambda target: target.landmark, False),
+    (lambda target: target.neighbours, True),
+    (lambda target: target.neighbours[:1] if any(target.neighbours[:1]) else (), True),
+    (lambda target: target.neighbours[1:] if any(target.neighbours[1:]) else (), False),
+    (lambda target: target.value, False),
+)
+"""What tells namesakes apart, the surest first, and whether it suffices for a sole one that is left of several."""
+
+
 def _by_context(usable: Sequence[int], described: dict[int, TargetDescriptor], target: TargetDescriptor) -> int | None:
     """The one namesake in the same place; None if there are several, or if none is.
 
     A sole namesake needs agreement too, where the dream shows several: the others may be the ones that are missing.
     """
     left = list(usable)
-    for field in ("path", "landmark", "neighbours", "value"):
-        wanted = getattr(target, field)
-        equal = [i for i in left if getattr(described[i], field) == wanted]
-        if field in ("path", "neighbours") and len(equal) == 1:
+    for clue, decides in _CLUES:
+        wanted = clue(target)
+        equal = [i for i in left if wanted and clue(described[i]) == wanted]
+        if decides and len(equal) == 1:
             return equal[0]
         left = equal or left
     if len(left) == 1 and (len(usable) > 1 or target.count == 1):
