@@ -15,6 +15,9 @@ from dashboards.pages import ablations, audit, benchmarks, explorer, overview, t
 
 log = logging.getLogger(__name__)
 
+ABOUT_RUNS = ("overview", "benchmarks", "episodes")
+"""Pages that need a run to be chosen."""
+
 PAGES: tuple[tuple[str, str, str, Callable[[Context], None]], ...] = (
     ("overview", "Overview", ":material/home:", overview.draw),
     ("benchmarks", "Benchmarks", ":material/leaderboard:", benchmarks.draw),
@@ -40,7 +43,7 @@ def main(root: Path) -> None:
 def _page(name: str, title: str, icon: str, draw: Callable[[Context], None], root: Path) -> st.Page:
     def run() -> None:
         st.header(title, anchor=False)
-        shared = context.choose(root)
+        shared = context.choose(root, pickers=name in ABOUT_RUNS)
         try:
             draw(shared)
         except Exception as error:

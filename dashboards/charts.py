@@ -133,13 +133,18 @@ def _band(line: Series, colour: str, scale: float) -> go.Scatter:
     kept = [
         (x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=True) if low is not None and high is not None
     ]
+    if line.step:
+        # Each value holds up to the next x: Plotly's own steps would come out mirrored on the way back.
+        until = [x for x, _, _ in kept[1:]] + [x for x, _, _ in kept[-1:]]
+        kept = [(x, low, high) for (start, low, high), end in zip(kept, until, strict=True) for x in (start, end)]
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return go.Scatter(
         x=[x for x, _, _ in kept] + [x for x, _, _ in reversed(kept)],
         y=[scale * high for _, _, high in kept] + [scale * low for _, low, _ in reversed(kept)],
+        mode="lines",
         fill="toself",
         fillcolor=f"rgba({red},{green},{blue},0.18)",
-        line={"width": 0, "shape": "hv" if line.step else "linear"},
+        line={"width": 0},
         hoverinfo="skip",
         showlegend=False,
     )

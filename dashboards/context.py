@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -15,6 +16,9 @@ from results.discovery import Discovery, Found
 
 REFRESH_SECONDS = 5
 MAX_REFRESH_SECONDS = 120
+
+_KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+"""In the URL, and kept while a page without pickers is open."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +35,22 @@ class Context:
         return self.discovery.of("run")
 
 
-def choose(root: Path) -> Context:
-    """Draw the bar with both pickers, and read what they say."""
+def choose(root: Path, *, pickers: bool) -> Context:
+    """Draw the bar with both pickers, and read what they say. Pages about other things keep the choice and draw no bar."""
     found = loading.discovery(root)
     runs = {item.name: item for item in found.of("run")}
-    if not runs:
+    if not runs or not pickers:
         return Context(root, found, None, None)
     if "run" not in st.query_params and st.session_state.get("run") not in runs:
         # Not as the picker's default: a default is not in the URL, and a link would lead to another run tomorrow.
         st.session_state["run"] = next(iter(runs))
     left, right, state = st.columns([5, 5, 4], vertical_alignment="bottom")
     with left:
-        name = st.selectbox("Run", list(runs), index=None, key="run", bind="query-params", format_func=_shown)
+        name = st.selectbox("Run", list(runs), index=None, key="run", format_func=_shown, **_KEPT)
     with right:
         others = [other for other in runs if other != name]
         other = st.selectbox(
-            "Compare with", others, index=None, key="vs", bind="query-params", placeholder="no second run", format_func=_shown
+            "Compare with", others, index=None, key="vs", placeholder="no second run", format_func=_shown, **_KEPT
         )
     first = loading.run_view(runs[name]) if name in runs else None
     second = loading.run_view(runs[other]) if other in runs else None

@@ -8,18 +8,17 @@ from results.tables import Table
 
 
 def of_table(table: Table, value: str = "of planned", interval: str = "95% interval", n: str = "planned") -> list[RateLine]:
-    """One line per row; the first column is the name. Rows without this n (only listed) are left out."""
+    """One line per row; the first column is the name. A row without this n has no value, and keeps its place."""
     at = {column.name: i for i, column in enumerate(table.columns)}
     found: list[RateLine] = []
     for row in table.rows:
         rate, whiskers, count = row[at[value]], row[at[interval]], row[at[n]]
-        if isinstance(count, int):
-            found.append(
-                RateLine(
-                    name=str(row[0]),
-                    value=rate if isinstance(rate, float | int) else None,
-                    interval=whiskers if isinstance(whiskers, Interval) else None,
-                    n=count,
-                )
+        found.append(
+            RateLine(
+                name=str(row[0]),
+                value=rate if isinstance(rate, float | int) else None,
+                interval=whiskers if isinstance(whiskers, Interval) else None,
+                n=count if isinstance(count, int) else 0,
             )
+        )
     return found

@@ -12,6 +12,7 @@ holds this: those functions get constants, or what the functions of this module 
 
 from __future__ import annotations
 
+from harness.types import Action
 from results.text import one_line, printable
 
 MAX_LINE = 300
@@ -37,6 +38,12 @@ def block(text: str, lines: int = MAX_BLOCK_LINES, characters: int = MAX_BLOCK_C
     notes = [f"… {left:,} more lines"] if left > 0 else []
     notes += [f"… cut: {len(text):,} characters in all"] if cut else []
     return "\n".join([kept, *notes])
+
+
+def action(made: Action) -> str:
+    """An action as its policy wrote it; where it wrote none, the name and what it points at."""
+    target = f" {made.target.role} {made.target.name!r}" if made.target else ""
+    return made.raw or f"{made.name}{target}"
 
 
 def label(text: object, limit: int = 60) -> str:

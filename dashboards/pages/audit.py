@@ -21,6 +21,7 @@ from results.discovery import Found
 from results.intervals import Interval
 from results.tables import DASH, Report, Table, columns
 
+REPLAYS = "Blame and replays"
 REPLAY = "harness audit replay runs/dreams --env arena --workers 2"
 REPORT = "harness audit report runs/dreams-replay-stop"
 
@@ -41,11 +42,17 @@ def draw(context: Context) -> None:
         return
     _controls(read)
     _headline(read)
-    names = list(_TABS)
+    believed = read.status == "VALID" or st.toggle(
+        "Show the numbers although the controls do not allow it", key="unbelieved", bind="query-params"
+    )
+    names = list(_TABS) if believed else [REPLAYS]
     for name, tab in zip(names, st.tabs(names, key="tab", bind="query-params"), strict=True):
         if tab.open:
             with tab:
-                _TABS[name](context, found, read)
+                if believed:
+                    _TABS[name](context, found, read)
+                else:
+                    ledger.draw(context, found)
 
 
 def _controls(read: AuditSummary) -> None:
@@ -59,8 +66,11 @@ def _controls(read: AuditSummary) -> None:
     made = audit_tables.controls(read.controls)
     if not made:
         st.caption("No control was run: harness audit controls makes them.")
-    for table in made:
-        tables.show(table, key=f"controls-{table.name}")
+    for table in made[:1]:
+        tables.show(table, key="controls")
+    for table in made[1:]:
+        with st.expander("Planted faults, by kind"):
+            tables.show(table, key=f"controls-{table.name}", title=False)
 
 
 def _headline(read: AuditSummary) -> None:
@@ -72,17 +82,21 @@ def _headline(read: AuditSummary) -> None:
     with third:
         counts = read.counts
         planned = "no plan" if counts.planned is None else f"of {counts.planned:,} planned"
-        cards.card("Replayed", f"{counts.replayed:,}", f"{planned}, {counts.inconclusive:,} without a verdict")
+        cards.card("Replayed", f"{counts.replayed:,}", f"{planned}, {counts.inconclusive:,} unknown")
     with fourth:
-        safe_length = read.survival
-        below = f"{100 * safe_length.threshold:.0f}% agree, at the lower limit"
-        cards.card("Longest safe dream", f"{safe_length.h_max} pages", below)
+        curve = read.survival
+        below = f"{100 * curve.threshold:.0f}% agree, at the lower limit"
+        believed = read.status == "VALID"
+        cards.card(
+            "Longest safe dream", f"{curve.h_max} pages" if believed else DASH, below if believed else "withheld: see below"
+        )
     if read.headline is None:
         st.caption("The headline is withheld because:")
         for text in read.headline_withheld:
             st.text(f"• {text}")
-    for name, text in read.estimands.items():
-        states.note(f"{name}: {text}", key=f"estimand-{name}")
+    with st.expander("What the arms of an audit estimate"):
+        for name, text in read.estimands.items():
+            states.note(f"{name}: {text}", key=f"estimand-{name}")
 
 
 def _rates(_: Context, __: Found, read: AuditSummary) -> None:
@@ -192,7 +206,7 @@ def _plain(value: float | None) -> str:
 _TABS: dict[str, Callable[[Context, Found, AuditSummary], None]] = {
     "Rates": _rates,
     "Divergence": _survival,
-    "Blame and replays": _blame,
+    REPLAYS: _blame,
     "Calibration": _calibration,
     "More": _more,
 }

@@ -90,7 +90,7 @@ def _timeline(steps: tuple[Step, ...], wanted: str) -> int:
         {
             "step": [step.index for step in steps[:MAX_STEPS]],
             "": [_sign(step) for step in steps[:MAX_STEPS]],
-            "action": [one_line(step.output.action.raw or step.output.action.name, 80) for step in steps[:MAX_STEPS]],
+            "action": [one_line(safe.action(step.output.action), 80) for step in steps[:MAX_STEPS]],
         }
     )
     clicked = tables.clickable(shown, key=f"steps-{wanted}")
@@ -159,7 +159,7 @@ def _to(at: int) -> None:
 def _action(step: Step) -> None:
     observation, output = step.observation, step.output
     states.note(f"{observation.title or '(no title)'}   {observation.url}", key="page")
-    st.code(safe.block(output.action.raw or output.action.name, 12), language=None, wrap_lines=True)
+    st.code(safe.block(safe.action(output.action), 12), language=None, wrap_lines=True)
     if target := output.action.target:
         twin = f", {target.index + 1} of {target.count}" if target.count > 1 else ""
         states.note(f"on {target.role} {target.name!r}{twin}", key="target")

@@ -77,7 +77,7 @@ def _compare(context: Context, folder: Path, score: PageScore) -> None:
         _answer(predicted)
         return
     step, after, episode = real
-    st.code(safe.block(step.output.action.raw or step.output.action.name, 6), language=None)
+    st.code(safe.block(safe.action(step.output.action), 6), language=None)
     links.link(
         "episodes", "The episode it is from", ":material/list_alt:", run=episode[0], episode=episode[1], step=str(step.index)
     )

@@ -102,8 +102,7 @@ def _choose(dream: Trajectory, found: Assessment, pages: list[tuple[Observation,
 def _action(dream: Trajectory, number: int) -> str:
     if number > len(dream.steps):
         return "(the last page)"
-    action = dream.steps[number - 1].output.action
-    return one_line(action.raw or action.name, 100)
+    return safe.line(safe.action(dream.steps[number - 1].output.action), 100)
 
 
 def _page(found: Assessment, number: int, pages: list[tuple[Observation, Observation]]) -> None:

@@ -21,8 +21,12 @@ PRESELECTED = 4
 MAX_CHOSEN = 7
 MAX_POINTS = 1_500
 STALE_SECONDS = 600
-FIRST = ("loss", "reward", "dev.loss", "lr", "grad_norm")
-"""Curves in the order in which people look for them; the others follow by name."""
+ENOUGH = 5
+"""A curve is smoothed if it has this many times the lines that it is smoothed over: a short one would only lag."""
+FIRST = ("loss", "dev.loss", "reward.success", "reward.dream", "reward", "update.loss", "grad_norm", "lr")
+"""Curves in the order in which people look for them; the others follow as in the log."""
+CURVES = 6
+"""Drawn unless others are chosen."""
 LEDGER = ("tokens", "seconds")
 
 
@@ -48,6 +52,14 @@ def draw(context: Context) -> None:
         return
     _ledger(logs)
     measures = _measures([log for _, log in logs])
+    measures = st.multiselect(
+        "Curves",
+        measures,
+        default=measures[:CURVES],
+        key="curve",
+        bind="query-params",
+        format_func=lambda name: safe.line(name, 60),
+    )
     st.caption(f"Smoothed over {smoothing} lines; the raw curve lies faint beneath." if smoothing > 1 else "Raw curves.")
     for number in range(0, len(measures), 2):
         for measure, column in zip(measures[number : number + 2], st.columns(2, gap="medium"), strict=False):
@@ -83,11 +95,25 @@ def _ledger(logs: Sequence[tuple[Found, TrainingLog]]) -> None:
         "ledger", "What has been done so far", cols, tuple(rows), ("tokens and seconds: as the last line states them.",)
     )
     tables.show(table, key="ledger")
+    totals = [name for _, log in logs for name in log.measures if name.startswith("ledger.")]
+    if totals:
+        cols = columns("what", *((found.name, "number") for found, _ in logs))
+        lines = tuple((name.removeprefix("ledger."), *(_last(log, name) for _, log in logs)) for name in dict.fromkeys(totals))
+        tables.show(
+            Table("compute", "What it has cost so far", cols, lines, ("Running totals of the last line.",)), key="compute"
+        )
+
+
+def _last(log: TrainingLog, name: str) -> float | None:
+    if name not in log.frame:
+        return None
+    known = log.frame[name].dropna()
+    return float(known.iloc[-1]) if len(known) else None
 
 
 def _measures(logs: Sequence[TrainingLog]) -> list[str]:
     found = dict.fromkeys(name for log in logs for name in log.measures)
-    return [*(name for name in FIRST if name in found), *sorted(name for name in found if name not in FIRST)]
+    return [*(name for name in FIRST if name in found), *(name for name in found if name not in FIRST)]
 
 
 def _curve(measure: str, logs: Sequence[tuple[Found, TrainingLog]], smoothing: int) -> None:
@@ -99,10 +125,11 @@ def _curve(measure: str, logs: Sequence[tuple[Found, TrainingLog]], smoothing: i
         frame = log.frame[["step", measure]].dropna()
         raw = frame[measure].astype(float)
         colour = palette.SERIES[number % len(palette.SERIES)]
-        smooth = raw.ewm(span=smoothing).mean() if smoothing > 1 else raw
+        smoothed = smoothing > 1 and len(frame) >= ENOUGH * smoothing
+        smooth = raw.ewm(span=smoothing).mean() if smoothed else raw
         every = max(1, len(frame) // MAX_POINTS)
         xs = [float(x) for x in frame["step"].iloc[::every]]
-        if smoothing > 1:
+        if smoothed:
             series.append(Series(found.name, xs, raw.iloc[::every].tolist(), colour=colour, faint=True))
         series.append(Series(found.name, xs, smooth.iloc[::every].tolist(), colour=colour))
         shown += [(found.name, x, y) for x, y in zip(xs, raw.iloc[::every], strict=True)]
