@@ -51,6 +51,8 @@ class Replayer:
         self._page: Observation | None = None
         self._ended = False
         self.resets = 0
+        self.step_seconds: list[float] = []
+        """Wall time of every action played, prefixes included."""
 
     def stands_at(self, prefix: Prefix) -> bool:
         """Has the browser just done exactly this, and can the episode go on?"""
@@ -75,11 +77,14 @@ class Replayer:
         """One action on the page that the browser shows. Raises Unreachable where its element is gone."""
         assert self._current is not None
         assert self._page is not None
+        grounded = _grounded(action, self._page)
+        began = time.perf_counter()
         try:
-            result = self._current.step(_grounded(action, self._page))
+            result = self._current.step(grounded)
         except RolloutError as error:
             self._spec = None
             raise Unreachable(f"step: {first_line(error)}") from error
+        self.step_seconds.append(time.perf_counter() - began)
         self._played = (*self._played, action)
         self._page, self._ended = result.observation, result.terminated or bool(result.blocked)
         return result
