@@ -96,13 +96,11 @@ def main() -> None:
     written = statistics.fmean(answer.usage.completion_tokens for answer in answers)
     print(f"{'tokens per prediction':<28} {prompt:8.1f} in, {written:.1f} out; {unreadable} unreadable")
     if parameters and written:
-        print(f"{'tokens written per second':<28} {written * speed:8.0f}")
+        print(f"{'tokens written per second':<28} {written * speed:8.0f}         {parameters:,} parameters")
         for device in (H100, H200):
             for batch in (1, 64, 512):
                 each = projected_seconds(device, parameters, prompt, written, batch)
-                print(
-                    f"projected, {device.name}, batch {batch:<4} {1 / each:10.0f} predictions/s at most, {parameters:,} parameters"
-                )
+                print(f"projected, {device.name}, batch {batch:<4} {1 / each:10.0f} predictions/s at most")
 
 
 def _episode(example: WorldModelExample) -> str:
