@@ -142,8 +142,8 @@ def calibration_error(
     """ECE three ways: plain, debiased, and debiased root mean square with an interval.
 
     The absolute ECE gets no interval: no known one covers near 0. The squared one does: a quadratic form of the bin gaps d with
-    covariance Σ from clusters, E[dᵀWd] = δᵀWδ + tr(WΣ), variance 4δᵀWΣWδ + 2tr(WΣWΣ) (cf. Sun et al. 2024), is close to
-    normal with 10 bins.
+    covariance Σ from clusters has E[dᵀWd] = δᵀWδ + tr(WΣ) and variance 4δᵀWΣWδ + 2tr(WΣWΣ) (cf. Sun et al. 2024); its first
+    term is taken as 4·x·tr(WΣWΣ)/tr(WΣ) at the value x that is tried, since at the estimate it is too small where it errs low.
     """
     p, y = floats(score), floats(real)
     w, p_bar, o_bar = _bin_means(p, y, bins)
@@ -193,12 +193,15 @@ def _rms(gap: Floats, w: Floats, covariance: Floats, n: int, clusters: int) -> E
     square = float((w * gap**2).sum() - np.trace(weighted))
     if clusters < 2:
         return undefined(n, clusters)
-    signal = max(0.0, 4 * float((w * gap) @ covariance @ (w * gap)) - 4 * float(np.trace(weighted @ weighted)))
-    variance = signal + 2 * float(np.trace(weighted @ weighted))
-    half = float(stats.norm.ppf(1 - (1 - CONFIDENCE) / 2)) * variance**0.5
-    low, high = (max(0.0, x) ** 0.5 for x in (square - half, square + half))
+    noise = float(np.trace(weighted @ weighted))
+    scale = noise / float(np.trace(weighted)) if noise > 0 else 0.0
+    z2 = float(stats.norm.ppf(1 - (1 - CONFIDENCE) / 2)) ** 2
+    # all x with (square − x)² ≤ z²(4·scale·x + 2·noise): the variance at the true value, as in Wilson's interval
+    centre = square + 2 * z2 * scale
+    reach = max(0.0, centre**2 - square**2 + 2 * z2 * noise) ** 0.5
+    low, high = (max(0.0, x) ** 0.5 for x in (centre - reach, centre + reach))
     return Estimate(
-        value=max(0.0, square) ** 0.5, interval=Interval(low, high), n=n, clusters=clusters, method="normal on the square"
+        value=max(0.0, square) ** 0.5, interval=Interval(low, high), n=n, clusters=clusters, method="score interval on the square"
     )
 
 

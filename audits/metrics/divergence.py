@@ -31,10 +31,12 @@ from audits.metrics.numbers import (
 )
 from audits.records import AuditRow, DivergenceCause
 from harness.types import Record
-from results.intervals import CONFIDENCE, MIN_CLUSTERS, RESAMPLES, SEED, Interval
+from results.intervals import CONFIDENCE, RESAMPLES, SEED, Interval
 
 MIN_SURVIVAL = 0.8
 """A recommended dream still agrees with reality with at least this probability (lower limit of its interval)."""
+
+MIN_BAND_CLUSTERS = 100
 
 CAUSES: tuple[DivergenceCause, ...] = get_args(DivergenceCause)
 
@@ -49,7 +51,7 @@ class Page(Record):
     log_log: Interval | None
     """Greenwood, log-log, rows independent; None where S is 0 or 1."""
     bootstrap: Interval | None
-    """Pointwise cluster-bootstrap band; None for fewer than 30 clusters, where it covers too little."""
+    """Pointwise cluster-bootstrap band; None for fewer than `MIN_BAND_CLUSTERS`, where it covers too little."""
     hazard: Estimate
     """P(diverges at t | agreed up to t−1)."""
     incidence: dict[DivergenceCause, Estimate]
@@ -194,12 +196,15 @@ def cumulative_incidence(
 def bootstrap_bands(
     time: np.ndarray, event: np.ndarray, cluster: Sequence[str], weight: Floats, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> list[Interval] | None:
-    """Pointwise percentile bands of S(t), whole clusters drawn with replacement; None for fewer than 30 clusters.
+    """Pointwise percentile bands of S(t), whole clusters drawn with replacement; None for few clusters.
+
+    With 40 to 60 clusters it covers 91 to 93 % for a nominal 95 %, with 100 it covers 95 %: `Page.survival` is the interval to
+    read, which covers 95 to 97 % from 15 clusters on.
 
     At pages that few dreams reach, a draw may hold no row at risk: its curve then stays level, as the estimate itself would.
     """
     count, codes = cluster_codes(cluster)
-    if count < MIN_CLUSTERS:
+    if count < MIN_BAND_CLUSTERS:
         return None
     pages = np.arange(1, int(time.max()) + 1)
     y, d = np.zeros((count, len(pages))), np.zeros((count, len(pages)))
@@ -265,7 +270,7 @@ def log_rank(groups: dict[str, Sequence[AuditRow]]) -> float | None:
     time = np.concatenate([s.time for s in sides.values()])
     names = np.concatenate([[name] * len(s.time) for name, s in sides.items()])
     event = np.concatenate([s.cause >= 0 for s in sides.values()])
-    from lifelines.statistics import multivariate_logrank_test  # type: ignore[import-untyped]
+    from lifelines.statistics import multivariate_logrank_test
 
     return float(multivariate_logrank_test(time, names, event).p_value)
 

@@ -15,11 +15,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from audits.metrics.numbers import Estimate, Floats, cluster_sums, correlation, floats, smooth, student, undefined
 from audits.records import AuditRow
 from harness.types import Record
-from results.intervals import CONFIDENCE, Interval
+from results.intervals import CONFIDENCE, Interval, wilson
 
 MIN_ROWS = 2
 
@@ -114,15 +115,17 @@ def _ppi_interval(
     """Degrees of freedom from the labelled clusters: they are the fewer, and carry most of the variance."""
     influence, names = _influences(lam, y, f, more, cluster, more_cluster)
     labelled = len(set(cluster))
-    if labelled < 2:
+    if labelled < 3:
         return undefined(len(y), labelled).model_copy(update={"value": value})
     sums = cluster_sums(influence, names)
-    variance = labelled / (labelled - 1) * float((sums**2).sum())
+    variance = labelled / (labelled - 2) * float((sums**2).sum())
     if variance <= 0:
         return undefined(len(y), labelled).model_copy(update={"value": value})
-    half = student(CONFIDENCE, labelled) * variance**0.5
-    interval = Interval(max(0.0, value - half), min(1.0, value + half))
-    return Estimate(value=value, interval=interval, n=len(y), clusters=labelled, method="PPI++, Student's t over clusters")
+    p = min(max(value, 0.5 / labelled), 1 - 0.5 / labelled)
+    freedom = (float(stats.norm.ppf(1 - (1 - CONFIDENCE) / 2)) / student(CONFIDENCE, labelled - 1)) ** 2
+    n_effective = p * (1 - p) / variance * freedom
+    interval = wilson(p * n_effective, n_effective)
+    return Estimate(value=value, interval=interval, n=len(y), clusters=labelled, method="PPI++, Wilson on effective n")
 
 
 def _square(interval: Interval | None) -> Interval | None:
