@@ -62,7 +62,7 @@ def update_fidelity(rows: Sequence[AuditRow]) -> UpdateFidelity:
         complete=len(complete),
         sign_agreement=proportion([s * r > 0 for s, r, _ in pairs], cluster),
         opposed=proportion([s * r < 0 for s, r, _ in pairs], cluster),
-        poisoned_share=_poisoned([(a, row) for a, row in pushed if row.real is not None]),
+        poisoned_share=poisoned_share([(a, row) for a, row in pushed if row.real is not None]),
         poisoned_bounds=_bounds(pushed),
         dead_simulated=_dead(complete, [_dreamed(m) for m in complete]),
         dead_real=_dead(complete, [_real(m) for m in complete]),
@@ -84,8 +84,8 @@ def _real(members: Sequence[AuditRow]) -> Floats:
     return floats([bool(r.real) for r in members])
 
 
-def _poisoned(pushed: Sequence[tuple[float, AuditRow]]) -> Estimate:
-    """Ratio of sums, both over members, with Wilson on an effective n (members weigh by their advantage)."""
+def poisoned_share(pushed: Sequence[tuple[float, AuditRow]]) -> Estimate:
+    """Σ Â over real failures / Σ Â. pushed: (Â > 0, row with a real outcome). Wilson on an effective n, rows weighing by Â."""
     if not pushed:
         return undefined()
     push = floats([a for a, _ in pushed])

@@ -20,11 +20,11 @@ from audits.metrics.controls import excess
 from audits.metrics.discrimination import auprc, auroc
 from audits.metrics.divergence import bootstrap_bands, compare, cumulative_incidence, product_limit
 from audits.metrics.exploitation import slope
-from audits.metrics.numbers import Estimate, correlation, mean, proportion, share_from_influences
+from audits.metrics.numbers import correlation, mean, proportion, share_from_influences
 from audits.metrics.ranks import ranks
 from audits.metrics.selective import aurc, learn_threshold, risk_coverage
 from audits.metrics.strata import partial_pooling
-from audits.metrics.updates import _poisoned
+from audits.metrics.updates import poisoned_share
 from audits.metrics.worth import ppi_mean
 from audits.records import AuditRow, PolicyRow
 from results.intervals import clopper_pearson, wilson
@@ -156,17 +156,25 @@ def test_aurc() -> None:
 
 
 def test_threshold_keeps_its_promise() -> None:
-    """P(true risk of what is accepted > 10 %) ≤ 5 %, where the risk crosses 10 % inside the range of u."""
-    broken = accepted = 0
+    """P(true risk of what is accepted > 10 %) ≤ 5 %. Sharpest where every threshold is just too risky: then none may be found."""
+    generator, runs = np.random.default_rng(0), 1500
+    found = sum(
+        learn_threshold(generator.random(150), generator.random(150) < 0.1001, names(150), names(150)).threshold is not None
+        for _ in range(runs)
+    )
+    assert found / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
+
+
+def test_threshold_is_found_where_there_is_one() -> None:
+    """Risk .02 below u = ½ and .60 above: accepted risk reaches 10 % near u = .58."""
     generator = np.random.default_rng(0)
-    for _ in range(1500):
-        u = generator.random(200)
-        found = learn_threshold(u, generator.random(200) < 0.3 * u, names(200), names(200))
-        if found.threshold is not None:
-            accepted += 1
-            broken += 0.3 * found.threshold / 2 > 0.10
-    assert accepted > 1000, "and it does find thresholds"
-    assert broken / 1500 <= 0.05
+    found = broken = 0
+    for _ in range(200):
+        u = generator.random(400)
+        q = learn_threshold(u, generator.random(400) < np.where(u < 0.5, 0.02, 0.6), names(400), names(400)).threshold
+        found += q is not None
+        broken += q is not None and (0.02 * min(q, 0.5) + 0.6 * max(0.0, q - 0.5)) / q > 0.10
+    assert found >= 180 and broken <= 20
 
 
 @pytest.mark.parametrize(("n", "clusters", "shift"), [(100, 100, 0.0), (100, 25, 0.2), (300, 300, 0.1), (300, 75, 0.1)])
@@ -316,10 +324,8 @@ def test_poisoned_share() -> None:
 
     def draw(g: np.random.Generator) -> tuple[tuple[float, float] | None, float]:
         failed = g.random(120) < np.clip(chance * np.repeat(g.uniform(0.5, 1.5, 40), 3), 0, 1)
-        made: Estimate = _poisoned(
-            [(a, dream(i, names(40, 3)[i], not f)) for i, (a, f) in enumerate(zip(push, failed, strict=True))]
-        )
-        return made.interval, truth
+        rows = [dream(i, c, not f) for i, (c, f) in enumerate(zip(names(40, 3), failed, strict=True))]
+        return poisoned_share(list(zip(push, rows, strict=True))).interval, truth
 
     assert_covers(draw, 300)
 
