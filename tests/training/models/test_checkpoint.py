@@ -33,6 +33,7 @@ def test_a_checkpoint_comes_back_as_it_was(saved: Path, tmp_path: Path) -> None:
         assert found.tokenizer.chat_template == tokenizer.chat_template
         assert found.card.model_dump() == CARD.model_dump() | {
             "tokenizer_sha256": found.card.tokenizer_sha256,
+            "weights_sha256": found.card.weights_sha256,
             "versions": found.card.versions,
             "commit": found.card.commit,
         }

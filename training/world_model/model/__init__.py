@@ -1,0 +1,11 @@
+"""World models behind one protocol: learned, served over HTTP, and the baselines that they have to beat.
+
+load(spec)       a world model by name or checkpoint                            loading
+  learned        a language model in this process: batched, sampled, judged     answers: text → Prediction
+  http           the same over an OpenAI-compatible server                      assessment: is the goal reached?
+  baselines, retrieval, oracle, program
+"""
+
+from training.world_model.model.loading import load, load_judge
+
+__all__ = ["load", "load_judge"]

@@ -1,0 +1,66 @@
+"""`SelfJudge`: the world model grades the dream that it made (DynaWeb §3.3). Its verdict is a claim, never the truth.
+
+raw_reward = P(success) ∈ [0, 1];   reward = 1 from `threshold` on, else 0.   audits/ measures how often it is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from harness.errors import JudgeError, NotReadyError, error_info
+from harness.predictions import PastStep, WorldModelQuery
+from harness.types import Trajectory, Verdict
+from training.world_model.model.assessment import outcome_query
+
+
+class Assessor(Protocol):
+    """A world model that says whether goals are reached."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def assess(self, queries: Sequence[WorldModelQuery]) -> list[float | None]: ...
+
+    def assessment_text(self, query: WorldModelQuery) -> str: ...
+
+
+class SelfJudge:
+    """A `harness.protocols.Judge`."""
+
+    name = "self-assessment"
+
+    def __init__(self, assessor: Assessor, threshold: float = 0.5) -> None:
+        self._assessor, self._threshold = assessor, threshold
+        self.version = f"1 {assessor.name} {assessor.version}"
+
+    def judge(self, trajectory: Trajectory) -> Verdict:
+        """`error` (boundary judge) where the dream shows no last page or the model cannot be asked: never a failure."""
+        page = trajectory.final_observation or (trajectory.steps[-1].observation if trajectory.steps else None)
+        if page is None:
+            return self._error(JudgeError("the trajectory shows no page", kind="no_page"))
+        history = [PastStep(observation=step.observation, action=step.output.action) for step in trajectory.steps]
+        query = outcome_query(trajectory.goal, history, page, trajectory.answer, trajectory.task.site)
+        try:
+            p = self._assessor.assess([query])[0]
+        except NotReadyError as error:
+            return self._error(JudgeError(f"the world model cannot be asked: {error}", kind="not_ready", fix=error.fix))
+        if p is None:
+            return self._error(JudgeError("the world model gave neither verdict", kind="unreadable"))
+        success = p >= self._threshold
+        return Verdict(
+            status="success" if success else "failure",
+            reward=float(success),
+            raw_reward=p,
+            threshold=self._threshold,
+            scorer=self.name,
+            scorer_version=self.version,
+            reason=f"P(success) = {p:.3f} by the world model's own judgement",
+            evidence={"prompt": self._assessor.assessment_text(query), "reply": {"success": p, "failure": 1.0 - p}},
+        )
+
+    def _error(self, error: JudgeError) -> Verdict:
+        return Verdict(status="error", scorer=self.name, scorer_version=self.version, reason=str(error), error=error_info(error))
