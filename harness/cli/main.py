@@ -26,6 +26,7 @@ from harness.cli.report import report
 from harness.cli.run import run
 from harness.cli.show import show
 from harness.cli.sites import app as sites
+from harness.cli.train import app as train
 from harness.errors import EXIT_INTERRUPTED, HarnessError
 
 app = typer.Typer(
@@ -51,6 +52,7 @@ app.command("probe")(probe)
 app.add_typer(audit, name="audit")
 app.add_typer(sites, name="sites")
 app.add_typer(data, name="data")
+app.add_typer(train, name="train")
 
 
 @app.callback(invoke_without_command=True)
