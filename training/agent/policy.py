@@ -94,7 +94,7 @@ class CheckpointPolicy:
 
     def __init__(self, actor: CheckpointActor) -> None:
         self.name = actor.name
-        self._actor = actor
+        self.actor = actor
         self._goal, self._seed, self._past = "", 0, tuple[PastStep, ...]()
 
     def reset(self, goal: str, task: Task, seed: int) -> None:
@@ -102,7 +102,7 @@ class CheckpointPolicy:
 
     def act(self, observation: Observation) -> PolicyOutput:
         seed = (self._seed + len(self._past)) % 2**31
-        output = self._actor.act_all([_Request(self._goal, observation, self._past, seed)])[0]
+        output = self.actor.act_all([_Request(self._goal, observation, self._past, seed)])[0]
         self._past = (*self._past, PastStep(observation=observation, action=output.action))
         return output
 
