@@ -100,9 +100,10 @@ def unique(names: Sequence[str]) -> list[str]:
     """The names, later namesakes numbered."""
     found: list[str] = []
     for name in names:
-        count, candidate = 2, name or DASH
+        count, wanted = 2, name or DASH
+        candidate = wanted
         while candidate in found:
-            candidate, count = f"{name} ({count})", count + 1
+            candidate, count = f"{wanted} ({count})", count + 1
         found.append(candidate)
     return found
 

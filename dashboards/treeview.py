@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboards import safe
+from dashboards import safe, states
 from dashboards.cache import Latest
 from dashboards.trees import Marked, as_text, changed_only, marked
 
@@ -30,7 +30,7 @@ def side_by_side(left: tuple[str, str], right: tuple[str, str], before: str | No
     for column, (title, text) in zip(st.columns(2), (left, right), strict=True):
         found = compare(text, before)
         with column:
-            st.caption(f"**{title}** {counted(found)}")
+            states.note(f"{title}: {counted(found)}", key=f"{key}-{title}")
             _code(found, only and bool(found.changes), f"{key}-{title}")
 
 

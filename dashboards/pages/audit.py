@@ -88,7 +88,7 @@ def _headline(read: AuditSummary) -> None:
         below = f"{100 * curve.threshold:.0f}% agree, at the lower limit"
         believed = read.status == "VALID"
         cards.card(
-            "Longest safe dream", f"{curve.h_max} pages" if believed else DASH, below if believed else "withheld: see below"
+            "Longest safe dream", f"{curve.h_max:d} pages" if believed else DASH, below if believed else "withheld: see below"
         )
     if read.headline is None:
         st.caption("The headline is withheld because:")

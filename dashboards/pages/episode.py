@@ -116,7 +116,7 @@ def _step(view: RunView, episode: Episode, at: int) -> None:
             _to(at - 1)
         if st.button("Step on", icon=":material/skip_next:", key="step-on", disabled=at == len(steps) - 1, shortcut="Right"):
             _to(at + 1)
-        st.caption(f"Step {at} of 0 … {len(steps) - 1}")
+        st.caption(f"Step {at:d} of 0 … {len(steps) - 1:d}")
     _action(step)
     names = ["Screenshot", "Tree", "What it did", "Reply", "Verdict"]
     if replay.is_replay(episode):
@@ -174,7 +174,7 @@ def _action(step: Step) -> None:
         *([f"reward {step.reward:g}"] if step.reward else []),
     ]
     if flags:
-        st.caption("; ".join(flags))
+        states.note("; ".join(flags), key="flags")
 
 
 def _after(episode: Episode, at: int) -> Observation | None:
@@ -202,11 +202,11 @@ def _reply(step: Step) -> None:
     st.code(safe.block(output.text) or "(an empty reply)", language=None, wrap_lines=True)
     usage = output.usage
     st.caption(
-        f"{usage.requests} requests, {usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens; "
+        f"{usage.requests:,} requests, {usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens; "
         f"policy {step.timing.policy:.2f} s, action {step.timing.execute:.2f} s, settling {step.timing.settle:.2f} s."
     )
     for number, message in enumerate(output.prompt):
-        with st.expander(f"Prompt, message {number + 1}"):
+        with st.expander(f"Prompt, message {number + 1:d}"):
             st.code(safe.block(json.dumps(message, ensure_ascii=False, indent=1)), language=None, wrap_lines=True)
     if step.metadata:
         with st.expander("What else was recorded at this step"):

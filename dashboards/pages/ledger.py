@@ -40,9 +40,8 @@ def draw(context: Context, found: Found) -> None:
     shown = [
         row for row in rows if (wanted is None or (row.dreamed, row.outcome) == wanted) and (not chosen or row.cause in chosen)
     ]
-    st.caption(
-        f"{len(shown):,} of {len(rows):,} rows." + (f" The first {MAX_ROWS:,} are listed." if len(shown) > MAX_ROWS else "")
-    )
+    cut = f" The first {MAX_ROWS:,} are listed." if len(shown) > MAX_ROWS else ""
+    st.caption(f"{len(shown):,} of {len(rows):,} rows.{cut}")
     shown = shown[:MAX_ROWS]
     if not shown:
         return

@@ -108,9 +108,9 @@ def _action(dream: Trajectory, number: int) -> str:
 def _page(found: Assessment, number: int, pages: list[tuple[Observation, Observation]]) -> None:
     dreamed, real = pages[number - 1]
     if any(d.page == number for d in found.divergences):
-        st.warning(f"Page {number}: dream and reality part here.", icon=":material/call_split:")
+        st.warning(f"Page {number:d}: dream and reality part here.", icon=":material/call_split:")
     else:
-        st.caption(f"Page {number} of {len(pages)} compared")
+        st.caption(f"Page {number:d} of {len(pages):d} compared")
     for check in found.checks:
         if check.number == number:
             for at, text in enumerate((*check.url, *check.crit, *check.differences)):

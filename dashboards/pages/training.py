@@ -60,7 +60,7 @@ def draw(context: Context) -> None:
         bind="query-params",
         format_func=lambda name: safe.line(name, 60),
     )
-    st.caption(f"Smoothed over {smoothing} lines; the raw curve lies faint beneath." if smoothing > 1 else "Raw curves.")
+    st.caption(f"Smoothed over {smoothing:d} lines; the raw curve lies faint beneath." if smoothing > 1 else "Raw curves.")
     for number in range(0, len(measures), 2):
         for measure, column in zip(measures[number : number + 2], st.columns(2, gap="medium"), strict=False):
             with column:
