@@ -1,0 +1,111 @@
+"""Grids of ablations: denominators, what is withheld, what was not run, and the papers' points kept apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from results.ablations import (
+    Ablation,
+    Cell,
+    Cost,
+    Trial,
+    ablation_report,
+    ablation_table,
+    read_ablation,
+    ssrf,
+    success,
+    write_ablation,
+)
+from results.published import load_published
+from results.render import Format, render
+
+
+def trials(*outcomes: bool | None) -> tuple[Trial, ...]:
+    return tuple(Trial(task_id=f"t{n}", cluster=f"c{n}", success=outcome) for n, outcome in enumerate(outcomes))
+
+
+def grid(*cells: Cell, factor: str = "dream_length") -> Ablation:
+    return Ablation(name="g", factor=factor, levels=("1", "5"), seeds=(0, 1), cells=cells)
+
+
+def done(level: str, seed: int, **fields: object) -> Cell:
+    return Cell(level=level, seed=seed, state="done", **fields)
+
+
+def value(ablation: Ablation, level: str, column: str) -> object:
+    table = ablation_table(ablation)
+    row = next(row for row in table.rows if row[0] == level)
+    return row[[c.name for c in table.columns].index(column)]
+
+
+def test_a_trial_without_a_score_is_in_n_and_is_no_success() -> None:
+    found = success(trials(True, False, None, True))
+    assert (found.value, found.n) == (0.5, 4)
+
+
+def test_ssrf_is_failures_over_replays_with_a_verdict() -> None:
+    found = ssrf(trials(True, False, False, None))
+    assert (found.k, found.n) == (2, 3)
+
+
+def test_seeds_are_pooled_and_their_cost_adds_up() -> None:
+    ablation = grid(
+        done("1", 0, real=trials(True, False), cost=Cost(seconds=10)), done("1", 1, real=trials(True, True), cost=Cost(seconds=5))
+    )
+    assert value(ablation, "1", "REAL success") == 0.75
+    assert value(ablation, "1", "n real") == 4
+    assert value(ablation, "1", "seconds") == 15
+    assert value(ablation, "1", "seeds") == "2 of 2"
+
+
+def test_what_was_not_run_is_a_dash_and_never_a_zero() -> None:
+    ablation = grid(done("1", 0, real=trials(False)))
+    assert value(ablation, "1", "REAL success") == 0
+    assert [value(ablation, "5", name) for name in ("REAL success", "n real", "SSRF", "seconds")] == [None] * 4
+    assert value(ablation, "5", "seeds") == "0 of 2"
+
+
+def test_ssrf_is_withheld_where_controls_failed_or_were_not_run() -> None:
+    replayed = {"replayed": trials(False, False)}
+    assert value(grid(done("1", 0, controls_passed=True, **replayed)), "1", "SSRF") == 1
+    assert value(grid(done("1", 0, controls_passed=False, **replayed)), "1", "SSRF") is None
+    assert value(grid(done("1", 0, **replayed)), "1", "SSRF") is None
+
+
+def test_a_failed_cell_is_named_and_in_no_rate() -> None:
+    ablation = grid(Cell(level="1", seed=0, state="failed", problem="no memory", real=trials(True)))
+    assert value(ablation, "1", "n real") is None
+    report = ablation_report(ablation)
+    assert "1, seed 0 failed: no memory" in report.warnings
+    assert report.warnings[0] == "Not finished: 0 of 4 cells."
+
+
+def test_published_points_have_a_table_of_their_own_with_their_source() -> None:
+    report = ablation_report(grid(done("1", 0), factor="world_model"), load_published())
+    ours, theirs = report.tables
+    assert {row[0] for row in ours.rows} == {"1", "5"}
+    assert ("trained", "webarena", 0.31, "§5.4") in {(row[0], row[2], row[3], row[5]) for row in theirs.rows}
+    assert all(row[-1] for row in theirs.rows)
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_every_format(form: Format) -> None:
+    text = render(ablation_report(grid(done("1", 0, real=trials(True, False))), load_published()), form)
+    assert "REAL success" in text
+
+
+def test_a_grid_survives_the_disk_and_a_damaged_one_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "ablation.json"
+    ablation = grid(done("1", 0, real=trials(True)))
+    write_ablation(path, ablation)
+    assert read_ablation(path) == ablation
+    newer = ablation.model_dump_json().replace('"schema_version":1', '"schema_version":9')
+    for content, said in (("{", "is no ablation"), (newer, "newer")):
+        path.write_text(content)
+        with pytest.raises(UsageError, match=said):
+            read_ablation(path)
+    with pytest.raises(UsageError, match="cannot read"):
+        read_ablation(tmp_path / "nowhere.json")
