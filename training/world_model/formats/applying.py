@@ -8,6 +8,7 @@ state REF key=value key -key …         any states, `=value` the value alone; `
 name REF "new"                         another name for one node
 name "old" to "new"                    … for every node that is called exactly so
 drop REF                               the node goes, and all below it that was not moved away
+drop REF to #m                         … and its namesakes up to the m-th
 add in|first|after|before REF          then one line per new node, a blank deeper than what it stands in:
  role "name" =value key=value flag      `in`: as last child, `first`: as first child; `after`, `before`: beside it
   role > role "name"                    a chain: each node the only child of the one before
@@ -27,6 +28,8 @@ from training.world_model.formats.quoting import Slots, Token, Unreadable, token
 from training.world_model.formats.working import IT, PAGE, WorkingNode, WorkingTree
 
 MAX_DEPTH: Final = 200
+MAX_RANGE: Final = 1000
+"""Nodes that one `drop … to` may take."""
 UNNUMBERED_ROLES: Final = frozenset({"StaticText", "ListMarker", "MenuListPopup", "InlineTextBox", "LineBreak"})
 """Roles to which BrowserGym gives no bid."""
 
@@ -89,10 +92,14 @@ class Applier:
             node = self.page.page
         else:
             name = line.text() if line.next_is_quoted() else ""
-            node = self.page.find(word, name, line.number())
+            node = self.page.find(word, name, line.number() or 1)
         if node is None:
             raise Unreadable("no such node on the page before")
         return node
+
+    @staticmethod
+    def _shown(line: _Line) -> tuple[str, str, int]:
+        return line.word(), line.text() if line.next_is_quoted() else "", line.number() or 1
 
     def _flip(self, line: _Line) -> None:
         node = self._node(line)
@@ -132,7 +139,18 @@ class Applier:
             node.name = new
 
     def _drop(self, line: _Line) -> None:
-        self._node(line).dropped = True
+        if line.more_after("to"):
+            role, name, first = self._shown(line)
+            line.word()
+            last = line.number()
+            nodes = [self.page.find(role, name, k) for k in range(first, min(last or 0, first + MAX_RANGE) + 1)]
+            if not nodes or None in nodes:
+                raise Unreadable("no such nodes on the page before")
+        else:
+            nodes = [self._node(line)]
+        for node in nodes:
+            if node is not None:
+                node.dropped = True
 
     def _add(self, line: _Line, block: Sequence[str]) -> None:
         where, anchor = line.word(), self._node(line)
@@ -254,6 +272,10 @@ class _Line:
 
     def more(self) -> bool:
         return self._at < len(self._tokens)
+
+    def more_after(self, word: str) -> bool:
+        """Does `word` stand further on?"""
+        return Token(word) in self._tokens[self._at :]
 
     def peek(self) -> Token | None:
         return self._tokens[self._at] if self.more() else None

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.actions import bids_of
-from harness.axtree import Tree, find, normalise, parse
+from harness.axtree import Tree, find
 from harness.predictions import WorldModelQuery
 from harness.types import Action, TargetDescriptor
 from training.world_model.formats.quoting import Slots
+from training.world_model.memory.trees import page_tree
 
 FIELD_ROLES: Final = ("textbox", "searchbox", "spinbutton", "combobox")
 MAX_FIELDS: Final = 8
@@ -34,7 +35,7 @@ class Asked:
 
 
 def ask(query: WorldModelQuery) -> Asked:
-    tree = normalise(parse(query.observation.axtree), drop_bids=False)
+    tree = page_tree(query.observation.axtree)
     it = _acted(tree, query.action)
     typed = typed_of(query.action)
     fields = tuple(

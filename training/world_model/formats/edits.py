@@ -15,23 +15,30 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from harness.axtree import CountTokens, Tree, approximate_tokens, normalise, parse
+from harness.axtree import CountTokens, Tree, approximate_tokens
 from harness.predictions import WorldModelQuery
 from harness.types import Observation, OpenPage
 from training.world_model.formats.applying import Applier
 from training.world_model.formats.asking import Asked, ask
+from training.world_model.formats.exceptions import Edit, choose, words_of
+from training.world_model.formats.observed import observed, unchanged
 from training.world_model.formats.opening import abstract, kept_url, last_parts, open_page, parts_of, tail_of, titled
 from training.world_model.formats.protocol import Reading
 from training.world_model.formats.quoting import Slots, Unreadable, quote, tokens_of
-from training.world_model.formats.view import view
+from training.world_model.formats.view import View, view
 from training.world_model.formats.writing import Writer
 from training.world_model.labels.records import Label
 from training.world_model.memory import PageMemory
-from training.world_model.memory.addresses import route, shelf
+from training.world_model.memory.addresses import document, route, shelf
+from training.world_model.memory.trees import page_tree
 
 BECAUSE, SAME, END, OPEN, KEEP, BACK, TAB = "because", "same", "end", "open", "keep", "back", "tab"
 _TAIL = re.compile(r"~[1-9]")
 MAX_PROMPT_TOKENS: Final = 400
+EXCEPTION_TOKENS: Final = 40
+MAX_HINT_CHARS: Final = 200
+MAX_KEPT_LINES: Final = 30
+"""Lines of edits up to which an address that changes on the present page is told so."""
 MAX_LINES: Final = 400
 """Of a text that is read; a looping model must not cost memory."""
 
@@ -54,9 +61,11 @@ class EditsFormat:
     memory: PageMemory
     count_tokens: CountTokens = approximate_tokens
     max_prompt_tokens: int = MAX_PROMPT_TOKENS
-    max_exceptions: int = 1000
-    """Lines of edits taught after `open`: what no model can foresee costs tokens and teaches noise."""
+    exception_tokens: int = EXCEPTION_TOKENS
+    """Budget of a target for edits of a page that opens (`exceptions`). Edits of the present page are all taught."""
     goal: bool = True
+    hints: int = 2
+    """What so many similar actions of the train split led to stands in the prompt; 0 for none."""
     rationale: bool = True
     name: str = "edits"
 
@@ -64,18 +73,36 @@ class EditsFormat:
         return replace(self, memory=memory)
 
     def prompt(self, query: WorldModelQuery) -> str:
-        return view(query, count_tokens=self.count_tokens, max_tokens=self.max_prompt_tokens, goal=self.goal).text
+        return self.view(query).text
+
+    def view(self, query: WorldModelQuery) -> View:
+        """The prompt, and how many lines of the page are not in it."""
+        hints = [_hint(link.answer) for link in self.memory.links(query, self.hints)] if self.hints else []
+        return view(query, count_tokens=self.count_tokens, max_tokens=self.max_prompt_tokens, goal=self.goal, hints=hints)
 
     def target(self, query: WorldModelQuery, next_observation: Observation, label: Label) -> str:
         asked = ask(query)
-        after = normalise(parse(next_observation.axtree))
-        choices: list[list[str]] = []
+        after = page_tree(next_observation.axtree)
+        choices: list[tuple[list[str], Destination, list[Edit]]] = []
         for head in self._heads(query, asked, next_observation):
             with suppress(Unreadable):  # nothing like that page is remembered
-                choices.append(self._write(query, asked, head, after))
-        lines = min(choices, key=lambda lines: sum(map(len, lines)) + len(lines))
+                place = self._go(query, asked, head)[0]
+                choices.append((head, place, Writer(place.tree, place.it, asked.slots).edits(after)))
+        head, place, edits = _shortest(choices)
+        if place.retrieved:
+            lines = choose(edits, lambda: self._known(query, asked, place.tree), self.count_tokens, self.exception_tokens)
+        else:
+            lines = [line for edit in edits for line in edit.lines][:MAX_LINES]
         first = [f"{BECAUSE} {label.rationale}"] if self.rationale and label.rationale else []
-        return "\n".join([*first, *(lines or [SAME]), *([END] if label.terminal else [])])
+        return "\n".join([*first, *([*head, *lines] or [SAME]), *([END] if label.terminal else [])])
+
+    def _known(self, query: WorldModelQuery, asked: Asked, remembered: Tree) -> set[str]:
+        """Words that a model may know: those of the prompt, of the present page and of the page that opens."""
+        words = words_of(replace(self, hints=0).prompt(query))
+        for tree in (asked.tree, remembered):
+            for node in tree.nodes:
+                words |= words_of(node.name)
+        return words
 
     def _heads(self, query: WorldModelQuery, asked: Asked, after: Observation) -> list[list[str]]:
         """First lines that lead to the right address; one of them is taught, the one with the shorter rest."""
@@ -97,27 +124,20 @@ class EditsFormat:
         tail = tail_of(after.title, now.title)
         title = quote(asked.slots.put(after.title.removesuffix(tail))) + (f" ~{parts_of(tail)}" if tail else "")
         address = host + abstract(asked.slots.put_address(path))
-        return [[*tabs, f"{OPEN} {address} {title}"], [*tabs, f"{KEEP} {address} {title}"]]
+        keep, opening = [*tabs, f"{KEEP} {address} {title}"], [*tabs, f"{OPEN} {address} {title}"]
+        same_document = not host and document(path) == document(route(now.url))
+        return [keep] if same_document else [opening, keep]
 
-    def _write(self, query: WorldModelQuery, asked: Asked, head: list[str], after: Tree) -> list[str]:
-        place = self._go(query, asked, head)[0]
-        lines = Writer(place.tree, place.it, asked.slots).lines(after)
-        if head:
-            lines = _first_edits(lines, self.max_exceptions)
-        return [*head, *lines]
+    def delta(self, text: str) -> str:
+        return "\n".join(_said(text)[1])
 
     def read(self, query: WorldModelQuery, text: str) -> Reading:
-        lines = [line.rstrip() for line in text.split("\n") if line.strip()][:MAX_LINES]
-        rationale = ""
-        if lines and lines[0].startswith(f"{BECAUSE} "):
-            rationale = lines.pop(0).removeprefix(f"{BECAUSE} ")
-        terminal = END in lines
-        delta = [line for line in lines if line != END]
+        rationale, delta, terminal = _said(text)
         said = Reading(rationale=rationale, delta="\n".join(delta), terminal=terminal)
         if not delta:
             return said.model_copy(update={"malformed": "says nothing of the page; no change is `same`"})
         if delta == [SAME]:
-            return said.model_copy(update={"next_observation": _observed(query, None, None)})
+            return said.model_copy(update={"next_observation": unchanged(query)})
         asked = ask(query)
         try:
             place, rest = self._go(query, asked, [line for line in delta if line != SAME])
@@ -128,7 +148,7 @@ class EditsFormat:
         malformed = "; ".join(applier.skipped[:3]) + (f" and {len(applier.skipped) - 3} more" if len(applier.skipped) > 3 else "")
         if applier.skipped and not applier.applied and len(rest) == len(delta):
             return said.model_copy(update={"malformed": malformed})
-        page = _observed(query, place, tree)
+        page = observed(query, tree, url=place.url, title=place.title, open_pages=place.open_pages, active=place.active)
         return said.model_copy(update={"next_observation": page, "malformed": malformed, "retrieved": place.retrieved})
 
     def _go(self, query: WorldModelQuery, asked: Asked, lines: list[str]) -> tuple[Destination, list[str]]:
@@ -176,28 +196,19 @@ def _switch(place: Destination, line: str) -> Destination:
     return replace(place, open_pages=pages, active=active, url=pages[active].url, title=pages[active].title)
 
 
-def _observed(query: WorldModelQuery, place: Destination | None, tree: Tree | None) -> Observation:
-    """The observation of a foretold page: nothing of it is taken from a recording of what really followed."""
-    now = query.observation
-    plain = {
-        "last_action_error": "",
-        "screenshot_ref": "",
-        "screenshot": None,
-        "slow": False,
-        "truncated": False,
-        "dropped_nodes": 0,
-    }
-    if place is None or tree is None:
-        return now.model_copy(update=plain)
-    pages = list(place.open_pages)
-    if place.active < len(pages):
-        pages[place.active] = OpenPage(url=place.url, title=place.title)
-    focused = next((node.bid for node in reversed(tree.nodes) if node.bid and node.get("focused") is True), "")
-    changed = {
-        "url": place.url, "title": place.title, "axtree": tree.to_text(), "open_pages": tuple(pages),
-        "active_page_index": place.active, "focused_bid": focused, "total_nodes": len(tree),
-    }  # fmt: skip
-    return now.model_copy(update={**plain, **changed})
+def _said(text: str) -> tuple[str, list[str], bool]:
+    """(r, lines of Δ, whether the episode ends) of an answer."""
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()][:MAX_LINES]
+    rationale = ""
+    if lines and lines[0].startswith(f"{BECAUSE} "):
+        rationale = lines.pop(0).removeprefix(f"{BECAUSE} ")
+    return rationale, [line for line in lines if line != END], END in lines
+
+
+def _hint(answer: str) -> str:
+    """A remembered answer on one line, cut."""
+    line = " ; ".join(answer.split("\n"))
+    return line if len(line) <= MAX_HINT_CHARS else line[: MAX_HINT_CHARS - 1] + "…"
 
 
 def _tabs(now: Observation, after: Observation) -> list[str]:
@@ -226,12 +237,12 @@ def _address(line: str, slots: Slots, title_now: str) -> tuple[str, str]:
     return slots.fill_address(tokens[1].text), title
 
 
-def _first_edits(lines: list[str], count: int) -> list[str]:
-    kept: list[str] = []
-    edits = 0
-    for line in lines:
-        edits += not line.startswith(" ")
-        if edits > count:
-            break
-        kept.append(line)
-    return kept
+def _shortest(choices: list[tuple[list[str], Destination, list[Edit]]]) -> tuple[list[str], Destination, list[Edit]]:
+    """The choice with the fewest characters; the present page is kept only if that takes few lines."""
+
+    def length(choice: tuple[list[str], Destination, list[Edit]]) -> tuple[bool, int]:
+        head, place, edits = choice
+        lines = [*head, *(line for edit in edits for line in edit.lines)]
+        return bool(head) and not place.retrieved and len(lines) > MAX_KEPT_LINES, sum(len(line) + 1 for line in lines)
+
+    return min(choices, key=length)

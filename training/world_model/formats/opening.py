@@ -10,6 +10,7 @@
 Lines after the first are edits of that page. What is known without the model is done without it:
 
     the focus                  starts at the page itself
+    an unknown kind of page    only what the nearest known page shares with the present one is shown
     a page of the same kind    the remembered title and query values are replaced by the new ones wherever they stand
     header and navigation      keep the present page's texts (basket total, who is logged in)
 """
@@ -22,11 +23,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from harness.axtree import Node, Tree, match, normalise, parse
+from harness.axtree import Node, Tree, match
 from harness.predictions import WorldModelQuery
 from harness.types import Observation
 from training.world_model.memory import Found, PageMemory
 from training.world_model.memory.addresses import pattern, route, shelf, slug
+from training.world_model.memory.trees import page_tree
 
 SEPARATORS: Final = (" | ", " - ", " – ", " — ", " · ", " :: ")
 _SEPARATOR = re.compile("|".join(map(re.escape, SEPARATORS)))
@@ -86,15 +88,21 @@ def open_page(query: WorldModelQuery, memory: PageMemory, address: str, title: s
         return None
     page = found.page
     place = shelf(url, query.site)
-    exact = found.kind != "similar"
-    final = page.route if exact else concrete(route(url), title)
-    tree = _unfocused(normalise(parse(page.axtree), drop_bids=False))
+    exact = found.kind in ("exact", "title")
+    final = page.route + _fragment(route(url)) if exact else concrete(route(url), title)
+    tree = _unfocused(page_tree(page.axtree))
     if not exact:
+        tree = frame_of(tree, before) if found.kind == "frame" else tree
         tree = _swapped(tree, _swaps(page.title, title, page.route, final))
     tree = titled(tree, title)
     if place == shelf(now.url, query.site):
         tree = with_shared_parts(tree, before)
     return Opened(tree, _join(url, final), title, found)
+
+
+def _fragment(path: str) -> str:
+    _, mark, fragment = path.partition("#")
+    return mark + fragment
 
 
 def kept_url(query: WorldModelQuery, address: str, title: str) -> str:
@@ -110,6 +118,22 @@ def concrete(path: str, title: str) -> str:
     name = slug(_SEPARATOR.split(title, maxsplit=1)[0]) or "page"
     parts = [{"*": name, "N": "0", "*_N": f"{name}_0"}.get(part, part) for part in head.split("/")]
     return "/".join(parts) + mark + query
+
+
+def frame_of(tree: Tree, before: Tree) -> Tree:
+    """What `tree` shares with `before`, with the nodes around it: nothing is claimed about a page that was never seen."""
+    known = {(node.role, node.name) for node in before.nodes if node.name}
+    kept = [False] * len(tree)
+    for index in range(len(tree) - 1, -1, -1):
+        shared = (tree.nodes[index].role, tree.nodes[index].name) in known
+        kept[index] = index == 0 or shared or any(kept[child] for child in tree.children[index])
+    place = {-1: -1}
+    parents: list[int] = []
+    for index, parent in enumerate(tree.parents):
+        if kept[index]:
+            place[index] = len(parents)
+            parents.append(place[parent])
+    return Tree(tuple(node for index, node in enumerate(tree.nodes) if kept[index]), tuple(parents))
 
 
 def with_shared_parts(tree: Tree, before: Tree) -> Tree:

@@ -48,5 +48,8 @@ class Format(Protocol):
 
     def target(self, query: WorldModelQuery, next_observation: Observation, label: Label) -> str: ...
 
+    def delta(self, text: str) -> str:
+        """Δ of an answer in the format's own spelling, without r; empty where the text says nothing."""
+
     def read(self, query: WorldModelQuery, text: str) -> Reading:
         """Never raises on a text, however hostile: what cannot be read is `malformed`."""

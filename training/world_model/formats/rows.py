@@ -1,16 +1,19 @@
-"""Rows to train on: a page memory from the train split, and targets made without the pages of their own episode.
+"""Rows to train on: a page memory from the train split, and targets made without what their own episode put into it.
 
-    remember(examples)                        PageMemory     one pass over the train split
-    build_rows(examples, format, labeler)     Row …          a second pass; streamed
+    remember(examples)                           PageMemory     first pass over the train split: pages
+    learn(examples, format, labeler)             targets        second pass: what is taught; what it was is remembered, too
+    build_rows(examples, format, targets)        Row …          third pass: prompts; streamed
 
-Had a label the pages of its own episode to name, the model would be trained on perfect hits that never occur later.
-So the target of a train row is written with `format.memory.without(its episode)`, plus what the episode has shown
-before the action (that is in the query). Rows of other splits are not in the memory anyway.
+Had a row the pages or answers of its own episode to look up, the model would be trained on perfect hits that never
+occur later. So prompt and target of a train row are made with `format.memory.without(its episode)`; what the episode has
+shown before the action is in the query. Rows of other splits are not in the memory anyway: for them `learn` is called
+with `remembered=False`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Protocol
 
 from harness.predictions import WorldModelQuery
@@ -39,39 +42,53 @@ class Row(Record):
     provenance: JsonDict
 
 
-def episode_of(provenance: JsonDict) -> str:
-    """The episode a row comes from, as the memory knows it."""
-    return f"{provenance.get('run', '')}/{provenance.get('episode', '')}"
+def episode_of(example: Example) -> str:
+    """The episode of an example, as the memory knows it."""
+    return f"{example.provenance.get('run', '')}/{example.provenance.get('episode', '')}"
 
 
 def remember(examples: Iterable[Example], memory: PageMemory | None = None) -> PageMemory:
     """The pages of `examples` as they open: those after a change of address, and each episode's first."""
     memory = PageMemory() if memory is None else memory
-    before = ""
-    for example in examples:
-        episode, now = episode_of(example.provenance), example.query.observation
-        if episode != before:
-            memory.add(now, example.query.site, episode)
-            before = episode
-        after = example.next_observation
-        if after.url != now.url:
-            memory.add(after, example.query.site, episode)
+    for episode, group in groupby(examples, key=episode_of):
+        for number, example in enumerate(group):
+            now, after = example.query.observation, example.next_observation
+            if number == 0:
+                memory.add(now, example.query.site, episode)
+            if after.url != now.url:
+                memory.add(after, example.query.site, episode)
     return memory
 
 
-def build_rows(examples: Iterable[Example], format: Format, labeler: Labeler) -> Iterator[Row]:
-    """One row per example whose label is true; the labeler counts the others (`labeler.rejects`)."""
-    view, of = format, ""
-    for example in examples:
-        episode = episode_of(example.provenance)
-        if episode != of:
-            view, of = format.with_memory(format.memory.without(episode)), episode
-        try:
-            label = labeler.label(example.query, example.next_observation, terminal=example.provenance.get("terminated") is True)
-        except Rejected:
-            continue
-        yield Row(
-            prompt=view.prompt(example.query),
-            target=view.target(example.query, example.next_observation, label),
-            provenance=example.provenance,
-        )
+def learn(examples: Iterable[Example], form: Format, labeler: Labeler, *, remembered: bool = True) -> list[str | None]:
+    """The target of each example in order, None where the labeler rejected it (and counted it).
+
+    `remembered`: the examples are those of the memory; then each answer also becomes one of its links.
+    """
+    targets: list[str | None] = []
+    for episode, group in groupby(examples, key=episode_of):
+        view = form.with_memory(form.memory.without(episode)) if remembered else form
+        for example in group:
+            ended = example.provenance.get("terminated") is True
+            try:
+                label = labeler.label(example.query, example.next_observation, terminal=ended)
+            except Rejected:
+                targets.append(None)
+                continue
+            target = view.target(example.query, example.next_observation, label)
+            targets.append(target)
+            if remembered and (answer := view.delta(target)):
+                form.memory.add_link(example.query, answer, episode)
+    return targets
+
+
+def build_rows(
+    examples: Iterable[Example], form: Format, targets: Sequence[str | None], *, remembered: bool = True
+) -> Iterator[Row]:
+    """One row per example that has a target (`learn`)."""
+    numbered = zip(examples, targets, strict=True)
+    for episode, group in groupby(numbered, key=lambda pair: episode_of(pair[0])):
+        view = form.with_memory(form.memory.without(episode)) if remembered else form
+        for example, target in group:
+            if target is not None:
+                yield Row(prompt=view.prompt(example.query), target=target, provenance=example.provenance)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from harness.actions import print_action
-from harness.axtree import CountTokens, Node, describe_index
-from harness.axtree.identity import DECORATIVE_ROLES
+from harness.axtree import INTERACTIVE_ROLES, CountTokens, Node, describe_index
 from harness.predictions import WorldModelQuery
 from harness.types import Action
 from training.world_model.formats.asking import Asked, ask, plain, typed_of
@@ -19,6 +18,8 @@ from training.world_model.memory.addresses import route, shelf
 
 PAST_ACTIONS: Final = 3
 MAX_TEXT_CHARS: Final = 80
+MAX_GOAL_CHARS: Final = 160
+MAX_HEADINGS: Final = 6
 STATES: Final = ("checked", "selected", "expanded", "pressed", "focused")
 ALERTS: Final = frozenset({"alert", "status", "dialog", "alertdialog", "heading"})
 
@@ -30,63 +31,85 @@ class View:
     """Lines of the page's tree that are not shown."""
 
 
-def view(query: WorldModelQuery, *, count_tokens: CountTokens, max_tokens: int, goal: bool = True) -> View:
+def view(
+    query: WorldModelQuery, *, count_tokens: CountTokens, max_tokens: int, goal: bool = True, hints: Sequence[str] = ()
+) -> View:
     """The pruned view of a query. Which lines stay, in this order, until `max_tokens` are used:
 
-    1. always: site, address, title; the action; the acted element with k of N, landmark, neighbours and states
-    2. the goal
-    3. where the focus is; fields with a value, which have slots (f1 …), then what else is checked, chosen or open
-    4. the last three actions
-    5. alerts and headings
-    6. lines of the tree around the acted element, the nearest first
+    1. always: site, address, title; the action; the acted element with k of N, landmark, states and neighbours
+    2. what the most similar actions led to in training (`hints`, from the page memory)
+    3. the goal
+    4. where the focus is; fields with a value, which have slots (f1 …), then what else is checked, chosen or open
+    5. the last three actions
+    6. alerts, and the first six headings
+    7. lines of the tree around the acted element, the nearest first; nameless wrappers are skipped
 
     Long texts are cut at 80 characters and end in `…`. `dropped_lines` counts the lines of the tree left out.
     """
     asked = ask(query)
     now = query.observation
-    must = [
-        f"at {shelf(now.url, query.site)}{abstract(route(now.url))} {quote(_cut(now.title))}",
-        f"do {_action(query.action, asked)}",
-        *_acted(asked),
-    ]
-    parts: list[str] = list(must)
-    shown: set[int] = set()
-    used = count_tokens("\n".join(parts)) + 1
+    title = quote(_cut(now.title))
+    head = [f"at {shelf(now.url, query.site)}{abstract(route(now.url))} {title}", f"do {_action(query.action, asked)}"]
+    budget = _Budget(count_tokens, max_tokens, [*head, *_acted(asked)])
+    for hint in hints:
+        budget.take(f"seen {hint}")
+    if goal and query.goal:
+        budget.take(f"goal {quote(_cut(query.goal, MAX_GOAL_CHARS))}")
+    shown = {index for index, line in _fields(asked) if budget.take(line)}
+    for step in query.history[-PAST_ACTIONS:][::-1]:
+        budget.take(f"past {_past(step.action)}")
+    shown.update(index for index, line in _notable(asked) if index not in shown and budget.take(line))
+    near = _near(asked, shown, budget)
+    if near:
+        budget.lines.append("near")
+        budget.lines.extend(near)
+    counted = len(shown) + len(near) + (asked.it is not None) + 1
+    return View("\n".join(budget.lines), max(0, len(asked.tree) - counted))
 
-    def take(line: str) -> bool:
-        nonlocal used
-        cost = count_tokens(line + "\n")
-        if used + cost > max_tokens:
+
+class _Budget:
+    """Lines taken while they fit. A line that does not fit is passed over: a shorter one may."""
+
+    def __init__(self, count_tokens: CountTokens, max_tokens: int, lines: list[str]) -> None:
+        self.lines = lines
+        self._count = count_tokens
+        self._left = max_tokens - sum(count_tokens(f"{line}\n") for line in lines)
+
+    def fits(self, line: str) -> bool:
+        cost = self._count(f"{line}\n")
+        if cost > self._left:
             return False
-        used += cost
-        parts.append(line)
+        self._left -= cost
         return True
 
-    if goal and query.goal:
-        take(f"goal {quote(_cut(query.goal, 2 * MAX_TEXT_CHARS))}")
-    for index, line in _fields(asked):
-        if take(line):
-            shown.add(index)
-    for step in query.history[-PAST_ACTIONS:][::-1]:
-        take(f"past {_past(step.action)}")
+    def take(self, line: str) -> bool:
+        if not self.fits(line):
+            return False
+        self.lines.append(line)
+        return True
+
+
+def _notable(asked: Asked) -> Iterator[tuple[int, str]]:
+    headings = 0
     for index, node in enumerate(asked.tree.nodes):
-        if node.role in ALERTS and node.name and index not in shown and take(_line(node)):
-            shown.add(index)
-    near = sorted(range(1, len(asked.tree)), key=lambda index: abs(index - (asked.it or 0)))
-    chosen = set()
-    for index in near:
+        if node.role in ALERTS and node.name:
+            headings += node.role == "heading"
+            if node.role != "heading" or headings <= MAX_HEADINGS:
+                yield index, _line(node)
+
+
+def _near(asked: Asked, shown: set[int], budget: _Budget) -> list[str]:
+    """Lines around the acted element in document order, as many as fit, the nearest first."""
+    start = asked.it or 0
+    chosen: list[int] = []
+    for index in sorted(range(1, len(asked.tree)), key=lambda index: abs(index - start)):
         node = asked.tree.nodes[index]
-        if index in shown or index == asked.it or (node.role in DECORATIVE_ROLES and not node.name):
+        if index in shown or index == asked.it or not (node.name or node.role in INTERACTIVE_ROLES):
             continue
-        cost = count_tokens(_line(node) + "\n")
-        if used + cost > max_tokens:
+        if not budget.fits(_line(node)):
             break
-        used += cost
-        chosen.add(index)
-    if chosen:
-        parts.append("near")
-        parts.extend(_line(asked.tree.nodes[index]) for index in sorted(chosen))
-    return View("\n".join(parts), max(0, len(asked.tree) - len(shown) - len(chosen) - 1 - (asked.it is not None)))
+        chosen.append(index)
+    return [_line(asked.tree.nodes[index]) for index in sorted(chosen)]
 
 
 def _action(action: Action, asked: Asked) -> str:

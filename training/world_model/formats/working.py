@@ -78,30 +78,30 @@ class WorkingTree:
     def __init__(self, tree: Tree, it: int | None = None) -> None:
         self.top = WorkingNode("", "")
         self.originals: list[WorkingNode] = []
-        self._by_name: dict[tuple[str, str], list[WorkingNode]] = {}
+        self._indices: dict[tuple[str, str], list[int]] = {}
         for (role, name, bid, value, properties), parent in zip(tree.nodes, tree.parents, strict=True):
             above = self.top if parent < 0 else self.originals[parent]
             node = WorkingNode(role, name, bid, value, dict(properties), parent=above)
             above.children.append(node)
             self.originals.append(node)
-            self._by_name.setdefault((role, short(name)), []).append(node)
+            self._indices.setdefault((role, short(name)), []).append(len(self.originals) - 1)
         self.it = None if it is None else self.originals[it]
 
     @property
     def page(self) -> WorkingNode | None:
         return self.originals[0] if self.originals else None
 
-    def find(self, role: str, name: str, k: int | None) -> WorkingNode | None:
-        """The `k`-th (from 1) original node that a reference shows so; without `k` the first."""
-        same = self._by_name.get((role, name), [])
-        index = 0 if k is None else k - 1
-        return same[index] if 0 <= index < len(same) else None
+    def find(self, role: str, name: str, k: int) -> WorkingNode | None:
+        """The `k`-th (from 1) original node that a reference shows so."""
+        same = self._indices.get((role, name), [])
+        return self.originals[same[k - 1]] if 0 < k <= len(same) else None
 
-    def namesakes(self, index: int) -> tuple[int, int]:
-        """(k from 1, n) of the original node at `index`."""
+    def same_as(self, index: int | None) -> list[int]:
+        """Indices of the original nodes that a reference shows like the one at `index`, in document order."""
+        if index is None:
+            return []
         node = self.originals[index]
-        same = self._by_name[node.role, short(node.name)]
-        return next(i for i, other in enumerate(same, 1) if other is node), len(same)
+        return self._indices[node.role, short(node.name)]
 
     def named(self, name: str) -> list[WorkingNode]:
         """Original nodes with exactly this name, as it is now."""

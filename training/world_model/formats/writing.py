@@ -14,6 +14,7 @@ from typing import Final
 
 from harness.axtree import Added, Changed, Diff, Moved, Node, PropertyValue, RawLiteral, Removed, Tree, diff
 from training.world_model.formats.applying import Applier, field_value
+from training.world_model.formats.exceptions import Edit
 from training.world_model.formats.quoting import Slots, quote
 from training.world_model.formats.working import IT, PAGE, WorkingTree, short
 
@@ -36,13 +37,13 @@ class Writer:
         self._original: list[int | None] = list(range(len(tree)))
         """Index in the tree that `_rest` describes → index in `tree`; None for what a macro added."""
 
-    def lines(self, after: Tree) -> list[str]:
-        """Lines that turn the page into `after`. Short ones first where they say it all, else the plain spelling."""
+    def edits(self, after: Tree) -> list[Edit]:
+        """Edits that turn the page into `after`. Short ones first where they say it all, else the plain spelling."""
         plain = diff(self._tree, after)
         macros = self._macros(plain)
         if macros:
             applier = Applier(self._tree, self._it, self._slots)
-            middle = applier.apply(macros)
+            middle = applier.apply([line for macro in macros for line in macro.lines])
             self._original = applier.page.original_indices()
             try:
                 short_ones = [*macros, *self._rest(after, diff(middle, after), middle)]
@@ -55,27 +56,35 @@ class Writer:
 
     def reference(self, index: int) -> str:
         """REF of the grammar for the node at `index`."""
-        original = self._original[index]
-        if original is None:
-            raise _Unnamed
+        original = self._named(index)
         if original == self._it:
             return IT
-        if original == 0:
-            return PAGE
+        return PAGE if original == 0 else self._numbered(index)
+
+    def _numbered(self, index: int) -> str:
+        """The same by role, name and number, for the acted element too."""
+        original = self._named(index)
         node = self._tree.nodes[original]
-        k, _ = self._page.namesakes(original)
+        k = self._page.same_as(original).index(original) + 1
         name = f" {self._quote(short(node.name))}" if node.name else ""
         return f"{node.role}{name}" + (f" #{k}" if k > 1 or not name else "")
 
+    def _named(self, index: int) -> int:
+        original = self._original[index]
+        if original is None:
+            raise _Unnamed
+        return original
+
     # ------------------------------------------------------------------------------------------ macros
 
-    def _macros(self, changes: Diff) -> list[str]:
+    def _macros(self, changes: Diff) -> list[Edit]:
         """Lines that say several changes at once."""
         changed = changes.of(Changed)
-        lines = [
-            f"set {self.reference(edit.ref.at)} {self._quote(_typed(edit.after))}"
+        found = [
+            self._edit(f"set {self.reference(edit.ref.at)} {self._quote(text)}", 2, text)
             for edit in changed
-            if edit.before.value != edit.after.value and field_value(edit.after.role, _typed(edit.after)) == edit.after.value
+            if edit.before.value != edit.after.value
+            and field_value(edit.after.role, text := _typed(edit.after)) == edit.after.value
         ]
         renamed: dict[str, list[str]] = {}
         for edit in changed:
@@ -83,20 +92,20 @@ class Writer:
                 renamed.setdefault(edit.before.name, []).append(edit.after.name)
         for old, new in renamed.items():
             if len(new) > 1 and len(set(new)) == 1 and len(new) == len(self._page.named(old)):
-                lines.append(f"name {self._quote(old)} to {self._quote(new[0])}")
-        return lines
+                found.append(self._edit(f"name {self._quote(old)} to {self._quote(new[0])}", len(new), new[0]))
+        return found
 
     # ------------------------------------------------------------------------------------------ changed nodes
 
-    def _rest(self, after: Tree, changes: Diff, before: Tree) -> Iterator[str]:
+    def _rest(self, after: Tree, changes: Diff, before: Tree) -> Iterator[Edit]:
         fields = {edit.ref.at: {name: value for name, _, value in edit.fields} for edit in changes.of(Changed)}
         yield from self._focus(fields, changes)
         for index, changed in fields.items():
             yield from self._fields(index, changed)
         yield from self._adds(before, after, changes)
-        yield from self._drops(changes)
+        yield from self._drops(before, changes)
 
-    def _focus(self, fields: dict[int, dict[str, PropertyValue | None]], changes: Diff) -> Iterator[str]:
+    def _focus(self, fields: dict[int, dict[str, PropertyValue | None]], changes: Diff) -> Iterator[Edit]:
         """At most one line; takes the changes that it says out of `fields`."""
         touched = {index for index, changed in fields.items() if index and "focused" in changed}
         if not touched:
@@ -108,42 +117,46 @@ class Writer:
         for index in touched:
             del fields[index]["focused"]
         if gained:
-            yield f"focus {self.reference(gained[0])}"
+            yield self._edit(f"focus {self.reference(gained[0])}", 2)
         elif not new_has_it:
-            yield "blur"
+            yield self._edit("blur", 1)
 
-    def _fields(self, index: int, changed: dict[str, PropertyValue | None]) -> Iterator[str]:
+    def _fields(self, index: int, changed: dict[str, PropertyValue | None]) -> Iterator[Edit]:
         states: list[str] = []
+        texts: list[str] = []
         for key, value in changed.items():
             if key == "name":
-                yield f"name {self.reference(index)} {self._quote(str(value))}"
+                yield self._edit(f"name {self.reference(index)} {self._quote(str(value))}", 1, str(value))
             elif (verb := _VERB.get((key, value))) and type(value) is not int:
-                yield f"{verb} {self.reference(index)}"
+                yield self._edit(f"{verb} {self.reference(index)}", 1)
             elif value is None:
                 states.append("=none" if key == "value" else f"-{key}")
             else:
                 states.append(self._state("" if key == "value" else key, value))
+                texts.append(str(value))
         if states:
-            yield f"state {self.reference(index)} {' '.join(states)}"
+            yield self._edit(f"state {self.reference(index)} {' '.join(states)}", 1, *texts)
+
+    @staticmethod
+    def _edit(line: str, weight: int, *texts: str) -> Edit:
+        return Edit((line,), weight, texts)
 
     # ------------------------------------------------------------------------------------------ new, moved, removed
 
-    def _adds(self, before: Tree, after: Tree, changes: Diff) -> Iterator[str]:
+    def _adds(self, before: Tree, after: Tree, changes: Diff) -> Iterator[Edit]:
         placed: dict[int, int | None] = {edit.ref.at: None for edit in changes.of(Added)}
         placed.update({edit.target.at: edit.ref.at for edit in changes.of(Moved)})
         if not placed:
             return
         old_of = _survivors(before, after, changes, placed)
-        for siblings in (
-            after.children[-1],
-            *(after.children[i] for i in range(len(after)) if i not in placed or placed[i] is not None),
-        ):
+        kept = [index for index in range(len(after)) if index not in placed or placed[index] is not None]
+        for siblings in (after.children[-1], *(after.children[index] for index in kept)):
             for run in _runs(siblings, placed):
                 parent = after.parents[run[0]]
                 anchor = self._anchor(siblings, run, -1 if parent < 0 else old_of[parent], old_of, placed)
-                yield f"add {anchor}"
-                for top in run:
-                    yield from self._block(after, top, placed, " ")
+                lines = [line for top in run for line in self._block(after, top, placed, " ")]
+                new = [node for top in run for node in range(top, after.ends[top]) if placed.get(node, 0) is None]
+                yield Edit((f"add {anchor}", *lines), max(len(new), 1), tuple(after.nodes[node].name for node in new))
 
     def _anchor(
         self, siblings: tuple[int, ...], run: list[int], parent: int, old_of: dict[int, int], placed: dict[int, int | None]
@@ -168,7 +181,7 @@ class Writer:
             return 4
         if original in (self._it, 0):
             return 0
-        _, n = self._page.namesakes(original)
+        n = len(self._page.same_as(original))
         if not self._tree.nodes[original].name:
             return 3
         return 1 if n == 1 else 2
@@ -190,11 +203,32 @@ class Writer:
             yield indent + text
             todo.extend((child, indent + " ") for child in reversed(children))
 
-    def _drops(self, changes: Diff) -> Iterator[str]:
+    def _drops(self, before: Tree, changes: Diff) -> Iterator[Edit]:
+        """The top of each removed subtree; namesakes in a row as one line."""
         removed = {edit.ref.at for edit in changes.of(Removed)}
-        for edit in changes.of(Removed):
-            if edit.parent not in removed:
-                yield f"drop {self.reference(edit.ref.at)}"
+        tops = [edit.ref.at for edit in changes.of(Removed) if edit.parent not in removed]
+        position = 0
+        while position < len(tops):
+            first = last = tops[position]
+            weight = before.ends[first] - first
+            namesakes = self._page.same_as(self._original[first])
+            gone = {self._original[index] for index in removed}
+            position += 1
+            while position < len(tops) and self._follows(tops[position], last, namesakes, gone):
+                last = tops[position]
+                weight += before.ends[last] - last
+                position += 1
+            line = f"drop {self.reference(first)}"
+            if last != first:
+                line = f"drop {self._numbered(first)} to #{namesakes.index(self._named(last)) + 1}"
+            yield self._edit(line, weight)
+
+    def _follows(self, index: int, last: int, namesakes: Sequence[int], gone: set[int | None]) -> bool:
+        """Is the node the next removed one that reads like `last`, with no namesake between them that stays?"""
+        one, other = self._original[last], self._original[index]
+        if one is None or other is None or other not in namesakes:
+            return False
+        return all(between in gone for between in namesakes[namesakes.index(one) : namesakes.index(other)])
 
     # ------------------------------------------------------------------------------------------ words
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from harness.axtree import Changed, Diff, Removed, Tree, diff, normalise, parse, summary
+from harness.axtree import Changed, Diff, Removed, Tree, diff, summary
 from harness.predictions import WorldModelQuery
 from harness.types import Observation
 from training.world_model.labels.records import Label
+from training.world_model.memory.trees import page_tree
 
 TYPING: Final = frozenset({"type", "fill", "clear", "keyboard_type", "keyboard_insert_text"})
 ENDING: Final = frozenset({"send_msg_to_user", "report_infeasible"})
@@ -28,14 +29,14 @@ class DiffLabeler:
         return Label(
             rationale=why(query, next_observation, edits),
             edits=edits,
-            sentences=tuple(_navigation(query.observation, next_observation) + summary(edits)),
+            sentences=tuple(opened(query.observation, next_observation) + summary(edits)),
             terminal=terminal or (query.action.name in ENDING and not edits.edits),
         )
 
 
 def trees(query: WorldModelQuery, next_observation: Observation) -> tuple[Tree, Tree]:
     """Both pages without what differs between recordings of one page."""
-    return normalise(parse(query.observation.axtree)), normalise(parse(next_observation.axtree))
+    return page_tree(query.observation.axtree), page_tree(next_observation.axtree)
 
 
 def why(query: WorldModelQuery, after: Observation, edits: Diff) -> str:
@@ -63,5 +64,5 @@ def why(query: WorldModelQuery, after: Observation, edits: Diff) -> str:
     return "the page takes parts away" if len(edits.of(Removed)) * 2 > len(edits) else "the page shows something new"
 
 
-def _navigation(now: Observation, after: Observation) -> list[str]:
+def opened(now: Observation, after: Observation) -> list[str]:
     return [f'The page "{after.title[:80]}" opened.'] if now.url != after.url else []

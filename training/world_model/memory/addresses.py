@@ -3,6 +3,7 @@
 http://shop.localhost:8120/catalogue/urban-mister_12/?page=2&csrf=…
   shelf    shop.localhost                        the site, whichever instance's port it answers on
   route    /catalogue/urban-mister_12/?page=2    the page: path, query, fragment; volatile parameters dropped
+  document(route)                                … without the fragment, which is a place on the page
   pattern  /catalogue/*_N/?page                  the kind of page: numbers `N`, slugs `*`, queries by their keys
 """
 
@@ -65,6 +66,11 @@ def route(url: str) -> str:
     query = f"?{urlencode(pairs)}" if pairs else ""
     fragment = f"#{parts.fragment}" if parts.fragment else ""
     return (parts.path or "/") + query + fragment
+
+
+def document(route_: str) -> str:
+    """A route without its fragment."""
+    return route_.partition("#")[0]
 
 
 @lru_cache(_MAX_CACHED)

@@ -3,8 +3,9 @@
     add(observation, site, episode)        streaming over the train split; bounded, so order decides what stays
     lookup(site, url, title) → Found       exact     the page with this route
                                            title     a page of this kind with this title
-                                           similar   the page of this kind whose title has most words in common,
-                                                     else one whose address begins alike
+                                           similar   the page of this kind whose title and address share most words
+                                           frame     of a kind never seen: a page with the nearest address, for what
+                                                     it shares with others
     without(episode), with_history(pages)  views that share the pages: labels are made without the row's own episode,
                                            predictions with the pages that the episode has already shown
     add_link / links                       what an action on a named element led to, for the retrieval baseline
@@ -17,7 +18,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -25,11 +27,13 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from harness.errors import UsageError
+from harness.predictions import WorldModelQuery
 from harness.types import Observation, Record
-from training.world_model.memory.addresses import pattern, route, shelf
+from training.world_model.memory.addresses import document, pattern, route, shelf
+from training.world_model.memory.links import Link, cut, keys_of, most_alike, spot_of
 
 MEMORY_VERSION: Final = 1
-HitKind = Literal["exact", "title", "similar"]
+HitKind = Literal["exact", "title", "similar", "frame"]
 
 
 class RememberedPage(Record):
@@ -42,21 +46,6 @@ class RememberedPage(Record):
     url: str
     episode: str = ""
     """Who saw it (`run/episode`): a label is never made from the pages of its own episode. `""` = this episode."""
-    order: int = 0
-    """Later pages have higher numbers."""
-
-
-class Link(Record):
-    """What an action on an element of a kind of page led to."""
-
-    shelf: str
-    pattern: str
-    action: str
-    role: str
-    name: str
-    answer: str
-    """The taught answer, as its format spells it."""
-    episode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +67,17 @@ class _Shelves:
     pages: dict[tuple[str, str], list[RememberedPage]] = field(default_factory=dict)
     kinds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     """(shelf, pattern) → routes, in order of first sight."""
-    links: dict[tuple[str, str, str, str, str], list[Link]] = field(default_factory=dict)
+    links: dict[tuple[str, ...], list[Link]] = field(default_factory=dict)
+    """Each link under both its keys (`links.keys_of`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageMemory:
     """See the module's docstring. `max_pages` bounds pages, `max_versions` those of one route, each of another episode."""
 
-    max_pages: int = 20_000
+    max_pages: int = 5_000
     max_versions: int = 3
-    max_links: int = 8
-    """Links kept per element, the newest."""
+    max_links: int = 24
     _shelves: _Shelves = field(default_factory=_Shelves)
     _excluded: frozenset[str] = frozenset()
     _history: tuple[RememberedPage, ...] = ()
@@ -102,7 +91,7 @@ class PageMemory:
         """Remember a page. An older version of it that the same episode saw is replaced."""
         if not observation.axtree:
             return
-        page = _remembered(observation, site, episode, order=len(self))
+        page = _remembered(observation, site, episode)
         versions = self._shelves.pages.setdefault((page.shelf, page.route), [])
         versions[:] = [other for other in versions if other.episode != episode][-(self.max_versions - 1) :]
         versions.append(page)
@@ -110,11 +99,15 @@ class PageMemory:
         if len(self._shelves.pages) * self.max_versions > self.max_pages and len(self) > self.max_pages:
             self._forget()
 
-    def add_link(self, link: Link) -> None:
-        """Remember what an action led to, the newest `max_links` per element."""
-        links = self._shelves.links.setdefault((link.shelf, link.pattern, link.action, link.role, link.name), [])
-        links.append(link)
-        del links[: -self.max_links]
+    def add_link(self, query: WorldModelQuery, answer: str, episode: str = "") -> None:
+        """Remember what an action led to, the newest `max_links` for each element and for each role on a kind of page."""
+        self._add_link(Link(spot=spot_of(query), answer=cut(answer), episode=episode))
+
+    def _add_link(self, link: Link) -> None:
+        for key in keys_of(link.spot):
+            kept = self._shelves.links.setdefault(key, [])
+            kept.append(link)
+            del kept[: -self.max_links]
 
     def without(self, episode: str) -> PageMemory:
         """A view without what `episode` contributed: the memory as a later episode would find it."""
@@ -123,35 +116,36 @@ class PageMemory:
     def with_history(self, observations: Sequence[Observation], site: str = "") -> PageMemory:
         """A view that knows the pages this episode has shown so far, given oldest first."""
         seen: dict[tuple[str, str], RememberedPage] = {}
-        for order, observation in enumerate(observations):
-            page = _remembered(observation, site, "", order)
+        for observation in observations:
+            page = _remembered(observation, site, "")
             seen.pop((page.shelf, page.route), None)
             seen[page.shelf, page.route] = page
         return replace(self, _history=tuple(reversed(seen.values())))
 
     def lookup(self, site: str, url: str, title: str = "") -> Found | None:
         """The page to show for `url` (an address, a route or a pattern) of `site`; None where nothing like it is known."""
-        place, wanted = shelf(url, site), route(url)
+        place, wanted = shelf(url, site), document(route(url))
+        for page in self._history:
+            if (page.shelf, page.route) == (place, wanted):
+                return Found(page, "exact", from_history=True)
+        if newest := self._newest(place, wanted):
+            return Found(newest, "exact")
         kind = pattern(wanted)
-        if page := next((page for page in self._history if (page.shelf, page.route) == (place, wanted)), None):
-            return Found(page, "exact", from_history=True)
-        if page := self._newest(place, wanted):
-            return Found(page, "exact")
         alike = self._of_kind(place, kind)
-        for page, remembered in alike:
-            if title and page.title == title:
-                return Found(page, "title", from_history=remembered)
-        if not alike:
-            alike = self._beginning_alike(place, kind)
-        if not alike:
-            return None
-        page, remembered = max(alike, key=lambda item: _overlap(item[0].title, title))
-        return Found(page, "similar", from_history=remembered)
+        titled = [found for found in alike if title and found.page.title == title]
+        if titled:
+            return replace(
+                max(titled, key=lambda found: found.page.route.partition("?")[2] == wanted.partition("?")[2]), kind="title"
+            )
+        alike = alike or self._frames(place, kind)
+        words = _words(title, wanted)
+        return max(alike, key=lambda found: _overlap(_words(found.page.title, found.page.route), words), default=None)
 
-    def links(self, site: str, url: str, action: str, role: str, name: str) -> list[Link]:
-        """What this action on this element led to on pages of this kind, newest first."""
-        key = (shelf(url, site), pattern(route(url)), action, role, name)
-        return [link for link in reversed(self._shelves.links.get(key, [])) if link.episode not in self._excluded]
+    def links(self, query: WorldModelQuery, count: int = 1) -> list[Link]:
+        """Up to `count` links most like `query`, with different answers (`links.most_alike`); none of left-out episodes."""
+        spot = spot_of(query)
+        known = [link for key in keys_of(spot)[::-1] for link in self._shelves.links.get(key, ())]
+        return most_alike(spot, [link for link in known if link.episode not in self._excluded], count)
 
     def pages(self) -> Iterator[RememberedPage]:
         """All remembered pages that this view shows, those of the episode first."""
@@ -163,23 +157,26 @@ class PageMemory:
         versions = self._shelves.pages.get((place, wanted), [])
         return next((page for page in reversed(versions) if page.episode not in self._excluded), None)
 
-    def _of_kind(self, place: str, kind: str) -> list[tuple[RememberedPage, bool]]:
-        """Pages of one kind, those of the episode first; (page, seen in this episode)."""
-        own = [(page, True) for page in self._history if page.shelf == place and pattern(page.route) == kind]
+    def _of_kind(self, place: str, kind: str, hit: HitKind = "similar") -> list[Found]:
+        """Pages of one kind, those of the episode first."""
+        own = [page for page in self._history if page.shelf == place and pattern(page.route) == kind]
         routes = self._shelves.kinds.get((place, kind), {})
-        return own + [(page, False) for known in reversed(routes) if (page := self._newest(place, known))]
+        known = [page for route_ in reversed(routes) if (page := self._newest(place, route_))]
+        return [*(Found(page, hit, from_history=True) for page in own), *(Found(page, hit) for page in known)]
 
-    def _beginning_alike(self, place: str, kind: str) -> list[tuple[RememberedPage, bool]]:
-        """Pages of the kind whose path shares most leading segments with `kind`, at least one."""
-        wanted = kind.partition("?")[0].strip("/").split("/")
-        best: list[tuple[RememberedPage, bool]] = []
-        longest = 0
-        for shelf_, other in self._shelves.kinds:
-            if shelf_ == place:
-                shared = _shared(wanted, other.partition("?")[0].strip("/").split("/"))
-                if shared > longest and (pages := self._of_kind(place, other)):
-                    best, longest = pages, shared
-        return best
+    def _frames(self, place: str, kind: str) -> list[Found]:
+        """Pages of the known kind nearest to `kind`: most path segments in common at both ends, one at least, then query keys.
+
+        The newest page of the episode is no frame for another: it is the page that goes away.
+        """
+        kinds = {other for shelf_, other in self._shelves.kinds if shelf_ == place}
+        kinds |= {pattern(page.route) for page in self._history if page.shelf == place}
+        newest = [page.route for page in self._history[:1]]
+        for nearness, other in sorted(((_nearness(kind, other), other) for other in kinds), reverse=True):
+            frames = [found for found in self._of_kind(place, other, "frame") if found.page.route not in newest]
+            if nearness[0] > 0 and frames:
+                return frames
+        return []
 
     def _forget(self) -> None:
         """Drop the oldest page of the kind that has most: rare kinds of page stay."""
@@ -202,11 +199,10 @@ class PageMemory:
                 kind = "page" if isinstance(record, RememberedPage) else "link"
                 packed.write(f'{{"{kind}":{record.model_dump_json()}}}\n'.encode())
 
-    def _records(self) -> Iterable[Record]:
+    def _records(self) -> Iterator[Record]:
         for versions in self._shelves.pages.values():
             yield from versions
-        for links in self._shelves.links.values():
-            yield from links
+        yield from {id(link): link for links in self._shelves.links.values() for link in links}.values()
 
     @classmethod
     def load(cls, path: Path) -> PageMemory:
@@ -226,35 +222,44 @@ class PageMemory:
 
     def _take(self, row: dict[str, object]) -> None:
         if "link" in row:
-            self.add_link(Link.model_validate(row["link"]))
+            self._add_link(Link.model_validate(row["link"]))
             return
         page = RememberedPage.model_validate(row["page"])
         self._shelves.pages.setdefault((page.shelf, page.route), []).append(page)
         self._shelves.kinds.setdefault((page.shelf, pattern(page.route)), {})[page.route] = None
 
 
-def _remembered(observation: Observation, site: str, episode: str, order: int) -> RememberedPage:
+def _remembered(observation: Observation, site: str, episode: str) -> RememberedPage:
     return RememberedPage(
         shelf=shelf(observation.url, site),
-        route=route(observation.url),
+        route=document(route(observation.url)),
         title=observation.title,
         axtree=observation.axtree,
         url=observation.url,
         episode=episode,
-        order=order,
+    )
+
+
+def _nearness(one: str, other: str) -> tuple[float, float]:
+    """(path segments in common at the beginning and end, per segment of the longer; query keys in common per key)."""
+    (path, _, keys), (other_path, _, other_keys) = one.partition("?"), other.partition("?")
+    left, right = path.strip("/").split("/"), other_path.strip("/").split("/")
+    head = _shared(left, right)
+    tail = _shared(left[head:][::-1], right[head:][::-1])
+    return (head + tail / 2) / max(len(left), len(right)) if head else 0.0, _overlap(
+        set(keys.split("&")), set(other_keys.split("&"))
     )
 
 
 def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    """How many leading elements two sequences share."""
+    return next((i for i, (one, other) in enumerate(zip(left, right, strict=False)) if one != other), min(len(left), len(right)))
 
 
-def _overlap(left: str, right: str) -> float:
-    """Jaccard index of the words of two titles."""
-    one, other = set(left.lower().split()), set(right.lower().split())
-    return len(one & other) / len(one | other) if one | other else 0.0
+def _words(title: str, route_: str) -> set[str]:
+    return set(re.findall(r"\w+", f"{title} {route_}".lower()))
+
+
+def _overlap(left: set[str], right: set[str]) -> float:
+    """Jaccard index; 0 for two empty sets."""
+    return len(left & right) / len(left | right) if left | right else 0.0
