@@ -110,30 +110,28 @@ def mean(
 def proportion(flags: ArrayLike, cluster: Sequence[str], weights: ArrayLike | None = None) -> Estimate:
     """Share of rows with the flag. Unequal weights make it Σwy / Σw (Horvitz and Thompson 1952, Hájek 1971).
 
-    Unweighted: `results.intervals.rate` (Wilson 1927 for one row per cluster, the task-cluster bootstrap of the ratio of sums
-    from 30 clusters on, else Wilson on an effective n). Weighted: the same rules with weights.
+    One row per cluster, unweighted: Wilson (1927). From 30 clusters and `MIN_EACH` rows of either kind on: the task-cluster
+    bootstrap of the ratio of sums. Else Wilson on an effective n. Unweighted is `results.intervals.rate`, except for rare flags.
     """
     y = floats(flags)
-    n = len(y)
+    n, k = len(y), float(np.sum(y))
     if not n:
         return undefined()
     w = np.ones_like(y) if weights is None else floats(weights)
-    if np.ptp(w) == 0:
-        found = rate(y, cluster)
-        return Estimate(
-            value=found.value, interval=found.interval, n=n, clusters=found.clusters, method=found.method or "", k=found.k
-        )
-    value = float((w * y).sum() / w.sum())
     clusters = cluster_codes(cluster)[0]
-    if clusters >= MIN_CLUSTERS and min(y.sum(), n - y.sum()) >= MIN_EACH:
+    common = clusters >= MIN_CLUSTERS and min(k, n - k) >= MIN_EACH
+    if np.ptp(w) == 0 and (common or clusters == n or clusters < MIN_CLUSTERS):
+        found = rate(y, cluster)
+        return Estimate(value=found.value, interval=found.interval, n=n, clusters=clusters, method=found.method or "", k=k)
+    value = float((w * y).sum() / w.sum())
+    if common:
         interval = cluster_bootstrap(w * y, w, cluster)
-        return Estimate(value=value, interval=interval, n=n, clusters=clusters, method="weighted cluster bootstrap", k=y.sum())
-    made = share_from_influences(value, w * (y - value) / w.sum(), cluster, w)
-    return made.model_copy(update={"k": float(y.sum())})
+        return Estimate(value=value, interval=interval, n=n, clusters=clusters, method="weighted cluster bootstrap", k=k)
+    return share_from_influences(value, w * (y - value) / w.sum(), cluster, w).model_copy(update={"k": k})
 
 
 MIN_EACH = 15
-"""Rows of either kind that a weighted bootstrap needs: with fewer, one heavy row decides (shown by test_coverage.py)."""
+"""Rows of either kind that the bootstrap needs: with fewer, a few rows or one heavy one decide, and it covers too little."""
 
 
 def share_from_influences(

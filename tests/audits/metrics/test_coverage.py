@@ -74,7 +74,7 @@ def test_textbook_intervals_exactly() -> None:
             assert found.mean() >= low
 
 
-@pytest.mark.parametrize(("clusters", "size", "p"), [(15, 4, 0.3), (40, 4, 0.3), (60, 5, 0.1), (200, 1, 0.1)])
+@pytest.mark.parametrize(("clusters", "size", "p"), [(15, 4, 0.3), (40, 4, 0.3), (60, 5, 0.02), (60, 5, 0.1), (200, 1, 0.1)])
 def test_rate(clusters: int, size: int, p: float) -> None:
     cluster = names(clusters, size)
     assert_covers(lambda g: (proportion(outcomes(g, clusters, size, p), cluster).interval, p), 600)
