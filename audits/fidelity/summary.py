@@ -94,8 +94,9 @@ def change_table(scores: Sequence[PageScore]) -> ChangeTable:
 
 
 def malformed_reasons(scores: Sequence[PageScore]) -> dict[str, int]:
-    """Reason, up to its first colon, → pages; answers that could be read in part included."""
-    return dict(Counter(why.partition(":")[0][:80] for s in scores if (why := s.malformed or s.flawed)).most_common(20))
+    """Reason → pages; answers that could be read in part included. Of `what: where: why; …` the first why counts."""
+    said = (score.malformed or score.flawed for score in scores)
+    return dict(Counter(why.partition("; ")[0].rpartition(": ")[2][:80] for why in said if why).most_common(20))
 
 
 def cuts(

@@ -100,7 +100,19 @@ def _plan(
         chains=chains(read_dataset(data, split), limit) if free_running else (),
         leaks=examples if goal_leak else (),
         outcomes=ended,
+        seen_sites=_trained_sites(data),
+        seen_templates={str(example.provenance.get("template")) for example in examples} if split == "train" else (),
     ), count
+
+
+def _trained_sites(data: Path) -> set[str]:
+    """Sites of the train split, by the data set's card. Templates need no card: no split has one of another's."""
+    from training.world_model.transitions.card import CARD_JSON, read_card
+
+    if not (data / CARD_JSON).is_file():
+        return set()
+    train = read_card(data).splits.get("train")
+    return set(train.sites) if train else set()
 
 
 def _asked(

@@ -47,7 +47,7 @@ def test_change_detection_counts_unreadable_answers_as_wrong() -> None:
     assert (found["change.recall"].value, found["change.noop_accuracy"].value) == (pytest.approx(1 / 3), 0.5)
     broken_noop = scored(EMPTY, EMPTY, None, template="e")
     assert figures([broken_noop])["change.noop_accuracy"].value == 0
-    assert malformed_reasons(ALL) == {"drop 'x'": 1}
+    assert malformed_reasons(ALL) == {"no such node": 1}
 
 
 def test_skill_is_zero_for_copy_one_for_truth_and_negative_below_copy() -> None:
