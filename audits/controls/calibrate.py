@@ -3,7 +3,7 @@
 Recording and replay are the same actions, twice, from the same snapshot. Templates are split in two halves by hash:
 
     half A   the mask: nodes and parts of addresses that differ
-    half B   the threshold: 1st percentile of agreement under A's mask; determinism and start parity are reported on it
+    half B   thresholds: 1st percentile of agreement under A's mask, by site; determinism and start parity are reported on it
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from audits.replay.script import script_of
 from harness.types import Observation, Record
 
 PERCENTILE = 1.0
+MIN_PAGES = 30
+"""Of a site in half B, for a threshold of its own."""
 
 
 class Pair(NamedTuple):
@@ -75,9 +77,16 @@ def calibrate(replays: Sequence[Replay], source: str = "") -> Calibration:
         source=source,
     )
     pairs_b = [pair for replay in half_b for pair in pairs_of(replay)]
-    agreements = [_agreement(pair, found) for pair in pairs_b or pairs_a]
-    threshold = float(np.percentile(agreements, PERCENTILE)) if agreements else 1.0
-    return found.model_copy(update={"threshold": threshold, "pages": len(pairs_a) + len(pairs_b)})
+    by_site: dict[str, list[float]] = {}
+    for pair in pairs_b or pairs_a:
+        by_site.setdefault(site_of(pair.replayed), []).append(_agreement(pair, found))
+    own = {site: _threshold(values) for site, values in sorted(by_site.items()) if len(values) >= MIN_PAGES}
+    rest = _threshold([value for values in by_site.values() for value in values])
+    return found.model_copy(update={"threshold": rest, "thresholds": own, "pages": len(pairs_a) + len(pairs_b)})
+
+
+def _threshold(agreements: Sequence[float]) -> float:
+    return float(np.percentile(agreements, PERCENTILE)) if agreements else 1.0
 
 
 def determinism_row(replay: Replay, calibration: Calibration) -> DeterminismRow:

@@ -163,8 +163,8 @@ def real_pages(trajectory: Trajectory, notes: list[Note | None], length: int) ->
     """Real pages 1 … : before each dreamed action, and after the last one that was executed."""
     pages: list[Observation] = []
     after: Observation | None = None
-    following = [step.observation for step in trajectory.steps[1:]] + [trajectory.final_observation]
-    for step, note, later in zip(trajectory.steps, notes, following, strict=True):
+    following = [*(step.observation for step in trajectory.steps[1:]), trajectory.final_observation]
+    for step, note, later in zip(trajectory.steps, notes, following, strict=False):
         if note is None or not 0 < note.action <= length + 1 or note.move in ("policy", "waited"):
             continue
         pages.append(step.observation)
@@ -185,7 +185,7 @@ def _divergences(
             reasons["exec"] = failures[check.number]
         if check.crit:
             reasons["crit"] = check.crit[0]
-        if check.agreement < calibration.threshold:
+        if check.agreement < calibration.threshold_of(check.site):
             reasons["any"] = f"agreement {check.agreement:.3f}; {'; '.join(check.differences[:2])}"
         for cause, detail in reasons.items():
             found.setdefault(cause, Divergence(page=check.number, cause=cause, detail=detail[:300]))

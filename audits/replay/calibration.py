@@ -55,7 +55,9 @@ class Calibration(Record):
     mask: tuple[Volatile, ...] = ()
     places: tuple[VolatilePlace, ...] = ()
     threshold: float = Field(default=1.0, ge=0, le=1)
-    """θ of D_any."""
+    """θ of D_any on sites that have none of their own."""
+    thresholds: dict[str, float] = Field(default_factory=dict)
+    """θ by site, where enough pages were seen: a site whose scripts race must not blunt the audit of the others."""
     pages: int = 0
     """Pairs of pages it was learned from."""
     source: str = ""
@@ -66,6 +68,9 @@ class Calibration(Record):
         """12 hex digits: two audits with equal digests compared pages by the same rule."""
         data = self.model_dump(mode="json", exclude={"source"})
         return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
+
+    def threshold_of(self, site: str) -> float:
+        return self.thresholds.get(site, self.threshold)
 
     def masks(self, site: str, node: Element) -> bool:
         return (site, node.role, shape_of(node)) in _keys(self.mask)

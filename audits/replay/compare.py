@@ -29,6 +29,9 @@ from audits.replay.script import Cue
 from harness.types import Observation, Record
 
 DIALOG_ROLES: Final = frozenset({"dialog", "alertdialog"})
+FIELD_ROLES: Final = frozenset(
+    {"radio", "checkbox", "switch", "textbox", "searchbox", "combobox", "listbox", "spinbutton", "slider"}
+)
 _SIGN_IN = re.compile(r"(log|sign)\s?in", re.IGNORECASE)
 _SIGN_OUT = re.compile(r"(log|sign)\s?(out|off)", re.IGNORECASE)
 _ROOT: Final = "RootWebArea"
@@ -41,6 +44,8 @@ class PageCheck(Record):
 
     number: int
     """1 … T+1."""
+    site: str = ""
+    """Host of the real page: whose mask and threshold apply."""
     url: tuple[str, ...] = ()
     crit: tuple[str, ...] = ()
     agreement: float
@@ -77,6 +82,7 @@ def compare_pages(
     extra, missing = ours.elements - theirs.elements, theirs.elements - ours.elements
     return PageCheck(
         number=number,
+        site=site_of(real),
         url=tuple(_place(ours, theirs, calibration, site_of(real))),
         crit=tuple(_critical(full_ours, full_theirs, cues, answer))[:SHOWN],
         agreement=agreement(ours, theirs, last),
@@ -90,10 +96,14 @@ def compare_pages(
 
 
 def masked(page: Page, site: str, calibration: Calibration) -> Page:
-    """`page` without its volatile nodes."""
-    if not calibration.mask:
-        return page
-    kept = [i for i, node in enumerate(page.nodes) if not calibration.masks(site, node)]
+    """`page` without its volatile nodes, and without the text of labels: Chromium shows it beside the field that has it for a
+    name, or not, as the moment will have it."""
+    labels = {node.name for node in page.nodes if node.role in FIELD_ROLES}
+    kept = [
+        i
+        for i, node in enumerate(page.nodes)
+        if not (node.role == "StaticText" and node.name in labels) and not calibration.masks(site, node)
+    ]
     return replace(page, nodes=tuple(page.nodes[i] for i in kept), places=tuple(page.places[i] for i in kept))
 
 
@@ -111,7 +121,7 @@ def site_of(observation: Observation) -> str:
 
 def differing(dreamed: Observation, real: Observation) -> list[Element]:
     """Nodes that one of two pages has and the other has not; what a mask is learned from."""
-    ours, theirs = read_page(dreamed), read_page(real)
+    ours, theirs = (masked(read_page(page), site_of(real), Calibration()) for page in (dreamed, real))
     return [*(ours.elements - theirs.elements), *(theirs.elements - ours.elements)]
 
 

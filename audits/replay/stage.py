@@ -6,12 +6,12 @@ run_episode ──▶ DreamPolicy.act     next cue → grounded on the page as i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from audits.grounding import Grounding, ground, ground_other
 from audits.grounding.ladder import origin_of
 from audits.replay.assess import NOTE, SAFETY, Note
-from audits.replay.compare import compare_pages
+from audits.replay.compare import PageCheck, compare_pages
 from audits.replay.config import ReplaySettings
 from audits.replay.origins import origin_map, translated, translated_action
 from audits.replay.safety import Guard
@@ -22,6 +22,8 @@ from harness.envs.browser import BrowserEnv
 from harness.protocols import Policy, StepResult
 from harness.types import INVALID_ACTION, Action, EpisodeSpec, Observation, PolicyOutput, Task, Timing, Trajectory, Verdict
 
+VERSION = "replay-3"
+LOOK_AGAIN_MS = 300
 WAITS, WAIT_MS = 2, 500
 """An element that is not there is waited for before it counts as absent: suggestions come some 300 ms after the last key."""
 
@@ -39,10 +41,14 @@ class Stage:
         """Reality and dream have parted; from the next output on the policy acts."""
         self.waits = 0
         """Spent on the cue at hand."""
+        self.looked_at = 0
+        """The page that was looked at again already."""
+        self.last_page_differs: Callable[[Observation], bool] = lambda _page: False
+        """Set by the policy, which knows the dream."""
 
     def begin(self, script: Script) -> None:
         self.script, self.note, self.halted, self.handing_over = script, None, False, False
-        self.left, self.waits = len(script.prefix) + len(script.cues), 0
+        self.left, self.waits, self.looked_at = len(script.prefix) + len(script.cues), 0, 0
 
 
 class DreamPolicy:
@@ -61,6 +67,7 @@ class DreamPolicy:
 
     def reset(self, goal: str, task: Task, seed: int) -> None:
         self._origins, self._allowed, self._before, self._begun = {}, (), None, False
+        self._stage.last_page_differs = self._last_page_differs
         self._episode = (goal, task, seed)
 
     def act(self, observation: Observation) -> PolicyOutput:
@@ -68,9 +75,11 @@ class DreamPolicy:
             self._begin(observation)
         stage, script = self._stage, self._stage.script
         number = len(script.cues) - stage.left + 1
-        if self._settings.arm == "handover" and not stage.handing_over and 1 < number <= len(script.cues):
-            stage.handing_over = self._parted(number, observation)
-        self._before = observation
+        check = None if stage.handing_over else self._compare(number, observation)
+        if check is not None and not check.equal and stage.looked_at != number:
+            return self._look_again(number)
+        if check is not None and self._settings.arm == "handover" and number > 1:
+            stage.handing_over = bool(check.url or check.crit)
         if stage.handing_over:
             return self._hand_over(observation, number)
         cue = (*script.prefix, *script.cues)[len(script.prefix) + number - 1]
@@ -78,7 +87,9 @@ class DreamPolicy:
         output = self._perform(cue, max(number, 0), observation)
         if stage.handing_over:
             return self._hand_over(observation, number)
-        return PolicyOutput(action=output, text=cue.action.raw or print_action(cue.action), policy_version="replay-2")
+        if stage.note is not None and stage.note.move != "waited":
+            self._before = observation
+        return PolicyOutput(action=output, text=cue.action.raw or print_action(cue.action), policy_version=VERSION)
 
     def close(self) -> None:
         if self._successor is not None:
@@ -135,21 +146,32 @@ class DreamPolicy:
             for target in cue.targets
         )
 
-    def _parted(self, number: int, observation: Observation) -> bool:
-        """Does page `number` differ from the dreamed one in what matters?"""
-        dreamed = self._stage.script.page(number)
+    def _compare(self, number: int, observation: Observation) -> PageCheck | None:
+        """Page `number` as dreamed and as it is; None where the dream has none."""
+        script = self._stage.script
+        dreamed = script.page(number) if number > 0 else None
         if dreamed is None:
-            return False
-        check = compare_pages(
+            return None
+        return compare_pages(
             number,
             translated(dreamed, self._origins),
             observation,
             self._before,
             self._settings.calibration,
-            cues=self._stage.script.cues[number - 1 :],
-            answer=self._stage.script.answer,
+            cues=script.cues[number - 1 :],
+            answer=script.answer,
         )
-        return bool(check.url or check.crit)
+
+    def _last_page_differs(self, observation: Observation) -> bool:
+        check = self._compare(len(self._stage.script.cues) + 1, observation)
+        return check is not None and not check.equal
+
+    def _look_again(self, number: int) -> PolicyOutput:
+        """A page that differs may still be on its way: it is looked at once more. Waiting makes no false page true."""
+        self._stage.looked_at = number
+        self._stage.note = Note(move="waited", action=number, reason="the page differs")
+        wait = make_action("noop", {"wait_ms": LOOK_AGAIN_MS})
+        return PolicyOutput(action=wait, text="", policy_version=VERSION)
 
     def _hand_over(self, observation: Observation, number: int) -> PolicyOutput:
         """The successor acts; the first time it is told that an episode begins, for to it one does."""
@@ -186,6 +208,10 @@ class ReplayEnv:
         if rule := self._guard.forbids(self._inner.active_page, action, parse(self._seen.axtree)):
             return self._ended(note.model_copy(update={"move": "halted", "reason": SAFETY, "safety": rule}))
         result = self._inner.step(action)
+        last = stage.left == 0 and not stage.handing_over and not result.terminated and result.action_error is None
+        if last and stage.last_page_differs(result.observation):
+            later = self._inner.step(make_action("noop", {"wait_ms": LOOK_AGAIN_MS}))
+            result = later._replace(timing=result.timing)
         self._seen = result.observation
         if self._guard.incidents:
             note = note.model_copy(update={"safety": self._guard.incidents[0]})

@@ -81,7 +81,7 @@ class Replayer:
     def _replay(self, script: Script, spec: EpisodeSpec, listener: Listener) -> tuple[Trajectory, Verdict]:
         self._stage.begin(script)
         more = self._settings.max_handover_steps if self._settings.arm == "handover" else 0
-        steps = (len(script.prefix) + len(script.cues)) * (1 + WAITS) + more
+        steps = (len(script.prefix) + len(script.cues)) * (2 + WAITS) + more
         trajectory, verdict = run_episode(self._policy, self._env, spec, max_steps=steps, source="replay", listener=listener)
         start = Start(task_id=spec.task.task_id, prefix_actions=tuple(cue.action for cue in script.prefix))
         return trajectory.model_copy(update={"start": start}), verdict

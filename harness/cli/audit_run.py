@@ -43,9 +43,12 @@ def replay_run(console: Console, request: ReplayRequest) -> RunSummary:
     from harness.cli.prepare import Prepared, make_manifest, require_ready, worker_count
     from harness.cli.run import play
     from harness.config import read_config
+    from harness.errors import UsageError
     from harness.policies import load_policy_config
     from results.reader import RunReader
 
+    if request.settings.arm == "handover" and not request.policy:
+        raise UsageError("a hand-over needs somebody to hand over to", fix="--policy NAME, as for harness run")
     options: dict[str, dict[str, Any]] = {"run": {"benchmark": request.benchmark}}
     if request.policy:
         options["policy"] = {
@@ -56,6 +59,11 @@ def replay_run(console: Console, request: ReplayRequest) -> RunSummary:
     if request.config is None or "screenshots" not in config.browser.model_fields_set:
         config = config.model_copy(update={"browser": config.browser.model_copy(update={"screenshots": "none"})})
     dreams = RunReader.open(request.dreams)
+    if dreams.manifest.benchmark != config.run.benchmark:
+        raise UsageError(
+            f"{request.dreams} holds dreams of {dreams.manifest.benchmark}, not of {config.run.benchmark}",
+            fix=f"--env {dreams.manifest.benchmark}",
+        )
     benchmark = make_benchmark(config)
     today = {task.task_id: task for task in benchmark.tasks()}
     drawn = draw(dreams, today, which=request.which, limit=request.limit, seed=request.seed, instances=benchmark.instances())

@@ -30,7 +30,9 @@ PAGES = {
         <button onclick="fetch('/quiet', {method: 'POST'})">Refresh</button>
         <a href="/here">Here</a> <a href="/away">Away</a>
         <button onclick="location = ELSE + '/other'">Elsewhere</button>
-        <button onclick="window.open(ELSE + '/other')">Window</button>""",
+        <button onclick="window.open(ELSE + '/other')">Window</button>
+        <button onclick="setTimeout(() => { this.textContent = 'Late'; this.onclick = () => { document.title = 'done' } }, 600)">Soon
+        </button>""",
     "/here": "<title>done</title><p>here",
     "/found": "<title>done</title><p>found",
     "/other": "<title>other</title><p>elsewhere",
@@ -71,7 +73,10 @@ def play(browser_session: BrowserSession, sites: Sites) -> Iterator[Play]:
             if "] " in line and "'" in line
         }
         texts = [action.replace("@", "").format(**{k.replace(" ", "_"): v for k, v in bids.items()}) for action in actions]
-        dream = trajectory([(start, text) for text in texts], task=spec.task)
+        late = start.model_copy(update={"axtree": start.axtree.replace("'Soon'", "'Late'")})
+        pages = [late if action == "LATE" else start for action in actions]
+        texts = [f'click("{bids["Soon"]}")' if action == "LATE" else text for action, text in zip(actions, texts, strict=True)]
+        dream = trajectory(list(zip(pages, texts, strict=True)), task=spec.task)
         script = script_of(dream, spec.task)
         stage.begin(script)
         del sites.own.requests[:], sites.other.requests[:]
@@ -140,3 +145,10 @@ def test_on_our_own_sites_writing_is_what_tasks_ask_for(play: Play, sites: Sites
 def test_the_block_list_knows_words_not_letters() -> None:
     assert all(BLOCKED_WORDS.search(name) for name in ("Pay", "Place your order", "delete account", "Send message", "Check out"))
     assert not any(BLOCKED_WORDS.search(name) for name in ("Paying guests", "Bookshelf", "Postcards", "Search", "Sender list"))
+
+
+def test_an_element_that_comes_late_is_waited_for(play: Play, sites: Sites) -> None:
+    made, _, found = play('click("{Soon}")', "LATE")
+    assert found.outcome == "success", found.detail
+    moves = [note["move"] for step in made.steps if isinstance(note := step.metadata[NOTE], dict)]
+    assert "waited" in moves and moves[-1] == "executed"
