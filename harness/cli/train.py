@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from harness.cli.train_agent_sft import agent_sft
 from harness.cli.train_world_model import world_model
 
 app = typer.Typer(
@@ -14,6 +15,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("world-model")(world_model)
+app.command("agent-sft")(agent_sft)
 
 
 @app.callback()

@@ -1,8 +1,8 @@
 """Which policy, with which options: plain data, so that a spawned worker rebuilds the policy from JSON.
 
-name = "llm"                 heuristic | random | noop | explore | replay | llm | module:Class
+name = "llm"                 heuristic | random | noop | explore | replay | llm | checkpoint:DIR | module:Class
 [llm]                        the section of the named policy, if it has options
-[options]                    for module:Class: keyword arguments of the class
+[options]                    for checkpoint:DIR and module:Class: keyword arguments of what makes the policy
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class PolicyConfig(_Config):
     """`[policy]` of a run's configuration, or a file of configs/policies/."""
 
     name: str = "heuristic"
-    """A built-in policy (heuristic, random, noop, explore, replay, llm), the arena's own (oracle, nearly), or a class of yours as
-    module:Class."""
+    """A built-in policy (heuristic, random, noop, explore, replay, llm), the arena's own (oracle, nearly), a trained agent as
+    checkpoint:DIR, or a class of yours as module:Class."""
     llm: LlmConfig | None = None
     """Only with name `llm`, and needed there."""
     replay: ReplayConfig | None = None
@@ -96,7 +96,7 @@ class PolicyConfig(_Config):
     explore: ExploreConfig | None = None
     """Only with name `explore`; left out, its defaults hold."""
     options: JsonDict = Field(default_factory=dict)
-    """Keyword arguments of a user's own class (`module:Class`)."""
+    """Keyword arguments: of a user's own class (`module:Class`), or `temperature`, `device`, `threads` of `checkpoint:DIR`."""
 
     @model_validator(mode="after")
     def _sections_fit_the_name(self) -> PolicyConfig:

@@ -78,13 +78,31 @@ def get_codec(name: str) -> Codec:
     raise UsageError(f"there is no action syntax {name!r}", fix=f"one of {', '.join(CODECS)}")
 
 
+class TokenCounter(Protocol):
+    """The part of a `PromptEncoder` that decides what of a page is shown."""
+
+    @property
+    def overhead(self) -> int: ...
+
+    def count(self, text: str) -> int: ...
+
+
+class Plain:
+    """A counter where there is no tokenizer yet."""
+
+    overhead = 0
+
+    def __init__(self, count: CountTokens) -> None:
+        self.count = count
+
+
 class AgentPrompt(Record):
-    """Text → ids, within the checkpoint's budgets."""
+    """What a policy is shown, within its budget. Stateless."""
 
     syntax: Syntax
     max_prompt_tokens: int
 
-    def text(self, encoder: PromptEncoder, goal: str, observation: Observation, history: Sequence[PastStep]) -> View:
+    def text(self, encoder: TokenCounter, goal: str, observation: Observation, history: Sequence[PastStep]) -> View:
         """What the policy is shown, without the chat template."""
         budget = self.max_prompt_tokens - encoder.overhead
         shown = CODECS[self.syntax].show(goal, observation, history, encoder.count, budget)
@@ -92,7 +110,7 @@ class AgentPrompt(Record):
         return shown if encoder.count(shown.text) <= budget else self._shortened(encoder, shown, budget)
 
     @staticmethod
-    def _shortened(encoder: PromptEncoder, shown: View, budget: int) -> View:
+    def _shortened(encoder: TokenCounter, shown: View, budget: int) -> View:
         lines, dropped = shown.text.split("\n"), shown.dropped_lines
         while len(lines) > 1 and encoder.count("\n".join(lines)) > budget:
             lines.pop()
@@ -108,7 +126,7 @@ class TaughtStep(Record):
     provenance: JsonDict
 
 
-def taught_steps(prompt: AgentPrompt, encoder: PromptEncoder, trajectory: Trajectory) -> list[TaughtStep]:
+def taught_steps(prompt: AgentPrompt, encoder: TokenCounter, trajectory: Trajectory) -> list[TaughtStep]:
     """The expert's steps as the policy would see and write them. Raises UsageError where an action cannot be written."""
     codec, found, history = CODECS[prompt.syntax], [], tuple[PastStep, ...]()
     for step in trajectory.steps:

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from transformers import EarlyStoppingCallback, set_seed
@@ -33,7 +33,7 @@ from training.models.presets import precision, with_lora
 from training.world_model.model.learned import LearnedWorldModel
 from training.world_model.sft.batches import Plan, plan
 from training.world_model.sft.callbacks import LOG, MarkComplete, Report, TimeBudget, TrainLog, latest_complete, read_log
-from training.world_model.sft.config import SftConfig
+from training.world_model.sft.config import ChecksSection, SftConfig, TrainSection
 from training.world_model.sft.prepare import Prepared, Progress, prepare
 from training.world_model.sft.trainer import TargetTrainer, inference_copy
 from training.world_model.transitions import WorldModelExample
@@ -95,7 +95,7 @@ def train(
     trainer = TargetTrainer(
         model,
         prepared.tokenizer,
-        _arguments(config, out, planned, by_delta=evaluate is not None and processes == 1),
+        trl_arguments(config, out, planned, best="delta_f1" if evaluate is not None and processes == 1 else "loss"),
         prepared.train,
         prepared.dev,
         planned,
@@ -141,7 +141,19 @@ def _check_target(config: SftConfig, out: Path, states: Path, resume: bool) -> N
             raise UsageError(f"{out} was begun with another configuration", fix="give the same one, or another --out")
 
 
-def _arguments(config: SftConfig, out: Path, planned: Plan, *, by_delta: bool) -> TrlConfig:
+class Settings(Protocol):
+    """What `trl_arguments` reads: the world model's configuration, and the agent's (training.agent.sft)."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def train(self) -> TrainSection: ...
+    @property
+    def checks(self) -> ChecksSection: ...
+
+
+def trl_arguments(config: Settings, out: Path, planned: Plan, *, best: str) -> TrlConfig:
+    """TRL's arguments for a planned training. `best`: the dev metric by which a checkpoint is the best; `loss` is to be small."""
     settings, checks = config.train, config.checks
     use_cpu = not torch.cuda.is_available()
     return TrlConfig(
@@ -171,8 +183,8 @@ def _arguments(config: SftConfig, out: Path, planned: Plan, *, by_delta: bool) -
         save_steps=checks.every,
         save_total_limit=checks.keep,
         load_best_model_at_end=True,
-        metric_for_best_model="eval_delta_f1" if by_delta else "eval_loss",
-        greater_is_better=by_delta,
+        metric_for_best_model=f"eval_{best}",
+        greater_is_better=best != "loss",
         report_to=["tensorboard"],
         disable_tqdm=True,
         log_level="error",

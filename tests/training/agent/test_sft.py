@@ -1,0 +1,94 @@
+"""The warm start: a tiny model learns what the expert did; what cannot be learned from is refused and counted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.actions import make_action
+from harness.errors import UsageError
+from harness.types import Trajectory
+from tests.training.agent.toy import clicking
+from training.agent.experts import split_of
+from training.agent.policy import load_policy
+from training.agent.sft import train_agent
+from training.agent.sft_config import AgentSftConfig, read_sft_config
+
+MODEL = {"vocab_size": 320, "hidden_size": 32, "layers": 1, "heads": 2, "kv_heads": 1, "intermediate_size": 64, "context": 256}
+
+
+def config(**train: Any) -> AgentSftConfig:
+    return AgentSftConfig.model_validate(
+        {
+            "preset": "tiny",
+            "model": MODEL,
+            "prompt": {"max_prompt_tokens": 96, "max_new_tokens": 16},
+            "rows": {"lengths": [64, 128]},
+            "train": {"epochs": 30, "tokens_per_batch": 1024, "learning_rate": 1e-2, "precision": "fp32", **train},
+            "checks": {"log_every": 10, "every": 60, "dev_rows": 10},
+        }
+    )
+
+
+def experts(good: int = 30, dev: int = 5, broken: int = 0) -> Callable[[], Iterator[tuple[str, Trajectory]]]:
+    def read() -> Iterator[tuple[str, Trajectory]]:
+        rng = random.Random(0)
+        for number in range(good + dev + broken):
+            trajectory = clicking(("Save", "Yes"), rng)
+            if number >= good + dev:
+                step = trajectory.steps[0]
+                output = step.output.model_copy(update={"action": make_action("click", {"bid": "99"})})
+                trajectory = trajectory.model_copy(update={"steps": (step.model_copy(update={"output": output}),)})
+            yield ("train" if number < good or number >= good + dev else "dev"), trajectory
+        yield "test", clicking(("Save", "Yes"), rng)
+
+    return read
+
+
+def test_it_learns_what_the_expert_did(tmp_path: Path) -> None:
+    trained = train_agent(config(), [], tmp_path, trajectories=experts(broken=2))
+    assert trained.exact == 1.0
+    assert trained.counts["train steps"] == 60
+    assert trained.counts["left out: an action that cannot be written"] == 2
+    assert trained.counts["left out: test or held-out site"] == 1
+    policy = load_policy(str(tmp_path), device="cpu")
+    trajectory = clicking(("Save", "Yes"), random.Random(9))
+    policy.reset(trajectory.goal, trajectory.task, 0)
+    assert policy.act(trajectory.steps[0].observation).action.arguments == trajectory.steps[0].output.action.arguments
+    with pytest.raises(UsageError, match="holds a training already"):
+        train_agent(config(), [], tmp_path, trajectories=experts())
+    with pytest.raises(UsageError, match="another configuration"):
+        train_agent(config(epochs=3), [], tmp_path, trajectories=experts(), resume=True)
+
+
+def test_nothing_to_learn_from_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no expert trajectory for the dev split"):
+        train_agent(config(), [], tmp_path / "a", trajectories=experts(dev=0))
+    with pytest.raises(UsageError, match="no run in"):
+        train_agent(config(), [tmp_path], tmp_path / "b")
+
+
+def test_what_makes_no_sense_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text("[prompt]\nsyntax = 'morse'\n")
+    with pytest.raises(UsageError, match=r"prompt\.syntax"):
+        read_sft_config(path)
+    with pytest.raises(UsageError, match="cannot read"):
+        read_sft_config(tmp_path / "none.toml")
+
+
+def test_test_tasks_are_never_trained_on() -> None:
+    class Row:
+        def __init__(self, split: str, held_out: bool, template: str = "t") -> None:
+            self.split, self.held_out_site, self.template = split, held_out, template
+
+    assert split_of(Row("test", False)) == "test"  # type: ignore[arg-type]
+    assert split_of(Row("train", True)) == "test"  # type: ignore[arg-type]
+    assert split_of(Row("train", False)) == "train"  # type: ignore[arg-type]
+    shares = [split_of(Row("", False, f"template {k}")) for k in range(400)]  # type: ignore[arg-type]
+    assert 20 <= shares.count("dev") <= 60
+    assert shares.count("test") == 0

@@ -1,0 +1,73 @@
+"""What a warm start of the agent can be told: one frozen record per section of configs/agent/sft-*.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from harness.errors import UsageError
+from harness.types import Record
+from training.agent.prompting import Syntax
+from training.models import ModelConfig
+from training.world_model.sft.config import ChecksSection, TrainSection
+
+
+class PromptSection(Record):
+    """`[prompt]`: what the policy sees and how it answers; goes into the checkpoint, for acting."""
+
+    syntax: Syntax = "descriptor"
+    """`descriptor`: `click button "Save"`, for small models; `bid`: `click("12")`, for large ones."""
+    max_prompt_tokens: int = Field(default=480, ge=64)
+    """The page is cut to this by the rule of training.agent.view."""
+    max_new_tokens: int = Field(default=64, ge=1)
+    """Most tokens of a reply; longer expert actions are refused and counted."""
+
+
+class LessonsSection(Record):
+    """`[rows]`: what is learned from."""
+
+    lengths: tuple[int, ...] = (128, 192, 256, 320, 384, 448, 512, 560)
+    """Lengths that rows are padded to, in tokens."""
+    limit: int | None = Field(default=None, ge=1)
+    """Use the first so many steps; left out: all."""
+    tokenizer_rows: int = Field(default=3000, ge=1)
+    """Steps that nano's tokenizer is trained on."""
+
+
+class AgentSftConfig(Record):
+    """A whole warm start."""
+
+    preset: str = "nano"
+    """Name of this configuration, for checkpoints and tables."""
+    seed: int = Field(default=0, ge=0)
+    """Of initial weights and of the order of rows."""
+    model: ModelConfig = ModelConfig()
+    prompt: PromptSection = PromptSection()
+    rows: LessonsSection = LessonsSection()
+    train: TrainSection = TrainSection(epochs=6.0)
+    checks: ChecksSection = ChecksSection()
+
+
+def read_sft_config(path: Path, changes: dict[str, dict[str, Any]] | None = None, *, seed: int | None = None) -> AgentSftConfig:
+    """The file with `changes` (section → field → value; None is no change) on top. Raises UsageError, one line."""
+    fix = "see the files in configs/agent"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the configuration {path}: {error.strerror}", fix=fix) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}", fix=fix) from None
+    if seed is not None:
+        data["seed"] = seed
+    for section, fields in (changes or {}).items():
+        kept = {name: value for name, value in fields.items() if value is not None}
+        if kept:
+            data[section] = {**data.get(section, {}), **kept}
+    try:
+        return AgentSftConfig.model_validate(data)
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors(include_input=False)]
+        raise UsageError(f"{path}: {'; '.join(found[:5])}", fix=fix) from None
