@@ -6,7 +6,7 @@ import pytest
 import torch
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:
     """Two cores are shared with other tests, and one thread makes sums reproducible."""
     before = torch.get_num_threads()

@@ -118,10 +118,12 @@ def test_preparing_counts_rows_and_is_done_once(tmp_path: Path) -> None:
     assert np.array_equal(first.train.ids, second.train.ids)
     assert second.counts == first.counts
     assert len(second.memory) == len(first.memory) > 0
-    changed = config(format={"max_new_tokens": 12})
+    changed = config(rows={"limit": 10})
     third = prepare(changed, data, tmp_path / "out", lambda what, *_: told.append(what))
     assert told
     assert third.counts != first.counts
+    with pytest.raises(UsageError, match=r"no row of the train split can be trained on: .*target too long"):
+        prepare(config(format={"max_new_tokens": 2}), data, tmp_path / "out")
 
 
 def test_an_empty_split_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,9 +86,10 @@ class TokenTable:
     def load(cls, path: Path) -> TokenTable:
         """Raises UsageError for a file that is not such a table."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            # numpy leaves a file that it opened itself open where it cannot read it
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as stored:
                 table = cls(stored["ids"], stored["starts"], stored["prompts"], stored["kinds"])
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise UsageError(
                 f"{path} is not a table of tokens: {type(error).__name__}", fix="delete it; it is made again"
             ) from None
