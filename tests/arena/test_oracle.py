@@ -52,3 +52,19 @@ def test_the_sites_are_found_in_the_tabs() -> None:
         "shop": "http://shop.localhost:8100/",
         "forum": "http://forum.localhost:8101/",
     }
+
+
+def test_a_page_that_still_loads_is_waited_for_with_patience() -> None:
+    """On a busy machine a page may be cut off before it has come: acting on it would break the script."""
+    page = "RootWebArea 'Lantern & Loom', busy=1\n\t[7] textbox 'Search'\n\t[8] button 'Search'"
+    loading = Observation(url="http://shop.localhost:1/", axtree=page, slow=True)
+
+    def first_actions(observation: Observation, count: int) -> list[str]:
+        policy = OraclePolicy()
+        policy.reset("", task, 0)
+        return [policy.act(observation).action.name for _ in range(count)]
+
+    quiet = loading.model_copy(update={"slow": False})  # it says that it is busy, and does nothing any more
+    task = next(task for task in load_tasks() if task.sites == ("shop",) and "search" in task.task_id)
+    assert first_actions(quiet, 1) != ["noop"]
+    assert first_actions(loading, 4) == ["noop"] * 3 + first_actions(quiet, 1), "patience has an end"

@@ -9,10 +9,11 @@ from __future__ import annotations
 from random import Random
 from urllib.parse import urlsplit
 
-from harness.actions import print_action
+from harness.actions import make_action, print_action
+from harness.axtree import parse
 from harness.benchmarks.arena.collection import group_of, templates_of
 from harness.benchmarks.arena.data import NAME, definitions
-from harness.benchmarks.arena.hands import Hands, OracleLost, Steps
+from harness.benchmarks.arena.hands import PATIENCE, WAIT_MS, Hands, OracleLost, Steps
 from harness.benchmarks.arena.template import Values
 from harness.errors import UsageError
 from harness.sites.catalog import APPS, SITES
@@ -29,6 +30,7 @@ class OraclePolicy:
         self._seed = 0
         self._hands: Hands | None = None
         self._steps: Steps | None = None
+        self._waited = 0
 
     def reset(self, goal: str, task: Task, seed: int) -> None:
         if task.benchmark != NAME or task.task_id not in definitions():
@@ -42,14 +44,22 @@ class OraclePolicy:
             self._begin(observation)
         assert self._hands is not None and self._steps is not None
         self._hands.see(observation)
-        try:
-            action: Action = next(self._steps)
-        except StopIteration:
-            raise OracleLost("the oracle ended without stop or give_up") from None
+        if self._waited < PATIENCE and still_loading(observation):
+            self._waited += 1
+            action = make_action("noop", {"wait_ms": WAIT_MS})
+        else:
+            self._waited = 0
+            action = self._next(self._steps)
         text = print_action(action)
         return PolicyOutput(action=action.model_copy(update={"raw": text}), text=text, policy_version=f"{self.name}-1")
 
     def close(self) -> None: ...
+
+    def _next(self, steps: Steps) -> Action:
+        try:
+            return next(steps)
+        except StopIteration:
+            raise OracleLost("the oracle ended without stop or give_up") from None
 
     def values(self, task_id: str) -> Values:
         """What the oracle is told about a task."""
@@ -75,6 +85,12 @@ class NearlyPolicy(OraclePolicy):
         wrong = definitions()[task_id]["nearly"]
         assert isinstance(wrong, dict)
         return {**super().values(task_id), **wrong}
+
+
+def still_loading(observation: Observation) -> bool:
+    """The page came so slowly that it was cut off while it loaded (a busy machine): a person would wait, too."""
+    first = parse(observation.axtree.partition("\n")[0])
+    return observation.slow and bool(first.nodes) and bool(first.nodes[0].get("busy"))
 
 
 def homes(observation: Observation, sites: tuple[str, ...]) -> dict[str, str]:
