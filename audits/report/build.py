@@ -31,10 +31,9 @@ def build(runs: Sequence[RunReader], controls: ControlsFile | None, directory: P
     )
     if controls is not None and (reasons := [reason for reader in runs for reason in mismatch(reader, controls)]):
         found = invalid(found, tuple(dict.fromkeys(reasons)))
-    with files.disk_errors(str(directory)):
-        directory.mkdir(parents=True, exist_ok=True)
-        files.replace_file(directory / AUDIT, (found.model_dump_json(indent=1) + "\n").encode())
     write_lines(directory / ROWS, rows)
+    with files.disk_errors(str(directory)):  # the marker of an audit comes last
+        files.replace_file(directory / AUDIT, (found.model_dump_json(indent=1) + "\n").encode())
     return found, rows
 
 

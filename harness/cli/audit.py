@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from harness.cli.audit_grounding import grounding
 from harness.errors import EXIT_INFRA_ERRORS, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from harness.runner import RunSummary
 
 app = typer.Typer(help="Does a dreamed success survive a real browser? Replays, controls, reports.", no_args_is_help=True)
+
+app.command("grounding")(grounding)
 
 Dreams = Annotated[Path, typer.Argument(help="A run directory with dreams, or with recorded episodes.")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,17 @@ def test_what_cannot_be_is_said_in_one_line(tmp_path: Path, arguments: list[str]
     assert isinstance(ended.exception, error), ended.output
     assert says in str(ended.exception) and ended.exception.fix  # type: ignore[attr-defined]
     assert not (tmp_path / "out").exists(), "nothing is begun"
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_half_a_report(tmp_path: Path, recorded_controls: tuple[Path, Path]) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(disk)], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("cannot mount a small disk here")
+    try:
+        ended = CliRunner().invoke(app, ["report", str(recorded_controls[0]), "--out", str(disk / "out")])
+        assert isinstance(ended.exception, NotReadyError) and "the disk is full" in str(ended.exception)
+        assert list((disk / "out").glob("audit.json")) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -31,8 +31,8 @@ PAGES = {
         <a href="/here">Here</a> <a href="/away">Away</a>
         <button onclick="location = ELSE + '/other'">Elsewhere</button>
         <button onclick="window.open(ELSE + '/other')">Window</button>
-        <button onclick="setTimeout(() => { this.textContent = 'Late'; this.onclick = () => { document.title = 'done' } }, 600)">Soon
-        </button>""",
+        <button onclick="setTimeout(late, 600, this)">Soon</button>
+        <script>function late(b) { b.textContent = 'Late'; b.onclick = () => { document.title = 'done' } }</script>""",
     "/here": "<title>done</title><p>here",
     "/found": "<title>done</title><p>found",
     "/other": "<title>other</title><p>elsewhere",
