@@ -11,11 +11,22 @@ from typing import Final, get_args
 from audits.records import Anchor, AuditRow, GroundClass, SamplingPlan
 from audits.replay.evidence import Replay, dream_of, read_replays
 from audits.replay.plan import weights
-from harness.types import JsonDict, Trajectory, Verdict
+from harness.errors import UsageError, first_line
+from harness.types import JsonDict, Record, Trajectory, Verdict
 from results.reader import EPISODES, RunReader
 
+JUDGED: Final = "judged.jsonl"
+"""Beside a run of replays: one `Judged` a line, the dream's own judge on the real pages. Without it blame is not attributed."""
 _CLASSES: Final = frozenset(get_args(GroundClass))
 _ANCHORS: Final = frozenset(get_args(Anchor)) - {""}
+
+
+class Judged(Record):
+    """What a judge that reads trajectories says of a replay: J_r of the blame split."""
+
+    episode_id: str
+    success: bool
+    judge: str = ""
 
 
 def rows_of(reader: RunReader, beside: Path) -> Iterator[AuditRow]:
@@ -24,8 +35,21 @@ def rows_of(reader: RunReader, beside: Path) -> Iterator[AuditRow]:
     by_claim = weights(plan) if plan is not None else {}
     folder = os.path.relpath(reader.directory / EPISODES, beside)
     source = str(_stored(reader.manifest.benchmark_options, "dreams").get("run", ""))
+    judged = read_judged(reader.directory / JUDGED)
     for replay in read_replays(reader):
-        yield row_of(replay, source, by_claim, f"{folder}/{replay.episode.spec.episode_id}")
+        name = replay.episode.spec.episode_id
+        yield row_of(replay, source, by_claim, f"{folder}/{name}").model_copy(update={"judge_on_real": judged.get(name)})
+
+
+def read_judged(path: Path) -> dict[str, bool]:
+    """Episode id → verdict; empty if there is no such file. Raises UsageError for a line that is none."""
+    if not path.exists():
+        return {}
+    try:
+        found = [Judged.model_validate_json(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}: {first_line(error)}", fix="write one Judged record a line, or remove it") from None
+    return {line.episode_id: line.success for line in found}
 
 
 def row_of(replay: Replay, source: str, by_claim: dict[bool, float], evidence: str) -> AuditRow:

@@ -27,6 +27,7 @@ def harness(*arguments: str) -> str:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_from_controls_to_report(recorded: Path, tmp_path: Path) -> None:
     controls, replays = tmp_path / "controls", tmp_path / "replays"
     common = ("--env", "miniwob", "--workers", "1")
