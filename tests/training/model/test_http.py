@@ -98,7 +98,12 @@ def test_without_log_probabilities_no_probability_is_made_up(directory: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("checkpoint = 3", "server: Field required"), ('checkpoint = "tiny"', "server"), ("[server", "is not TOML"), (None, "cannot read")],
+    [
+        ("checkpoint = 3", "server: Field required"),
+        ('checkpoint = "tiny"', "server"),
+        ("[server", "is not TOML"),
+        (None, "cannot read"),
+    ],
 )
 def test_a_wrong_file_is_one_line(text: str | None, said: str, tmp_path: Path) -> None:
     file = tmp_path / "x.toml"

@@ -29,7 +29,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    settings = config(train={"max_steps": 120}, checks={"log_every": 5, "every": 60})
+    settings = config(train={"max_steps": 120, "epochs": 60}, checks={"log_every": 5, "every": 60})
     return train(settings, data, tmp_path_factory.mktemp("out") / "tiny")
 
 

@@ -12,7 +12,6 @@ LLM (training.world_model.labels); the best checkpoint by dev value is kept, the
 
 from __future__ import annotations
 
-import os
 import shutil
 import warnings
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from accelerate import PartialState
 from transformers import EarlyStoppingCallback, set_seed
 from trl.trainer.sft_config import SFTConfig as TrlConfig
 
@@ -71,11 +71,15 @@ def train(
 ) -> Trained:
     """Train and save. Raises UsageError where `out` holds a training that the call would overwrite or cannot go on with."""
     states = out / "checkpoints"
-    _check_target(config, out, states, resume)
-    set_seed(config.seed)
-    prepared = prepare(config, data, out, progress)
-    (out / "config.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    machine = PartialState(cpu=not torch.cuda.is_available())
+    processes = machine.num_processes
+    with machine.main_process_first():  # one makes what is prepared, the others read it
+        if machine.is_main_process:
+            _check_target(config, out, states, resume)
+        set_seed(config.seed)
+        prepared = prepare(config, data, out, progress)
+        if machine.is_main_process:
+            (out / "config.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
     planned = plan(
         prepared.train,
         config.rows.lengths,

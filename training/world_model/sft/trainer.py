@@ -73,7 +73,8 @@ class TargetTrainer(SFTTrainer):
             processing_class=tokenizer,
             callbacks=callbacks,
         )
-        self.remove_callback(PrinterCallback)  # the log and the command's progress say it better
+        # the log and the command's progress say it better
+        self.remove_callback(PrinterCallback)  # type: ignore[no-untyped-call]
 
     def get_train_dataloader(self) -> Any:
         return self._loader(0, self._plan.batches)
