@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.predictions import PastStep
 from harness.types import Observation, PolicyOutput, Task, Usage
 from training.agent.prompting import AgentPrompt, get_codec
-from training.models.checkpoint import Checkpoint, CheckpointCard, load_checkpoint
+from training.models.checkpoint import CheckpointCard, load_checkpoint
 from training.models.generate import Generated, GenerationConfig, generate
 from training.models.prompting import PromptEncoder
 
@@ -109,18 +109,18 @@ class CheckpointPolicy:
     def close(self) -> None: ...
 
 
+def load_actor(directory: str | Path, *, temperature: float = 1.0, device: str = "auto") -> CheckpointActor:
+    """The agent of a checkpoint directory, for batches. Raises UsageError for a directory that is no agent's checkpoint."""
+    checkpoint = load_checkpoint(directory, device=device)
+    return CheckpointActor(
+        checkpoint.model, checkpoint.tokenizer, checkpoint.card, temperature=temperature, version=checkpoint.name
+    )
+
+
 def load_policy(directory: str, *, temperature: float = 0.0, device: str = "auto", threads: int = 1) -> CheckpointPolicy:
     """The policy of `--policy checkpoint:DIR`. Greedy unless a temperature is given; `threads` of each worker process.
 
     Raises UsageError for a directory that is no agent's checkpoint.
     """
     torch.set_num_threads(threads)
-    return make_policy(load_checkpoint(Path(directory), device=device), temperature=temperature)
-
-
-def make_policy(checkpoint: Checkpoint, *, temperature: float = 0.0) -> CheckpointPolicy:
-    """A loaded checkpoint as a policy."""
-    actor = CheckpointActor(
-        checkpoint.model, checkpoint.tokenizer, checkpoint.card, temperature=temperature, version=checkpoint.name
-    )
-    return CheckpointPolicy(actor)
+    return CheckpointPolicy(load_actor(directory, temperature=temperature, device=device))
