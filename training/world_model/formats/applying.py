@@ -10,7 +10,8 @@ name "old" to "new"                    … for every node that is called exactly
 drop REF                               the node goes, and all below it that was not moved away
 drop REF to #m                         … and its namesakes up to the m-th
 add in|first|after|before REF          then one line per new node, a blank deeper than what it stands in:
- role "name" =value key=value flag      `in`: as last child, `first`: as first child; `after`, `before`: beside it
+ role "name" =value key=value flag      `in`: as last child, `first`: as first child; `after`, `before`: beside it;
+                                           `add top`, without REF: before the page's first node
   role > role "name"                    a chain: each node the only child of the one before
   @ REF                                 an old node, moved here with what is below it
 
@@ -153,17 +154,22 @@ class Applier:
                 node.dropped = True
 
     def _add(self, line: _Line, block: Sequence[str]) -> None:
-        where, anchor = line.word(), self._node(line)
+        where = line.word()
+        anchor = self.page.top if where == "top" else self._node(line)
         line.end()
         if not block:
             raise Unreadable("nothing is added")
-        if where in ("in", "first"):
-            parent, index = anchor, len(anchor.children) if where == "in" else 0
-        elif where in ("after", "before") and anchor.parent is not None:
-            parent, index = anchor.parent, anchor.parent.children.index(anchor) + (where == "after")
-        else:
+        parent = anchor if where in ("in", "first", "top") else anchor.parent
+        if parent is None or where not in ("in", "first", "top", "after", "before"):
             raise Unreadable("added where?")
-        for node in self._build(block, parent):
+        new = self._build(block, parent)
+        # Only now: old nodes that the block took in may have stood before the anchor.
+        index = len(parent.children) if where == "in" else 0
+        if where in ("after", "before"):
+            if anchor.parent is not parent:
+                raise Unreadable("the anchor itself was moved away")
+            index = parent.children.index(anchor) + (where == "after")
+        for node in new:
             index = parent.insert(index, node) + 1
 
     def _build(self, block: Sequence[str], parent: WorkingNode) -> list[WorkingNode]:
@@ -212,8 +218,6 @@ class Applier:
             else:
                 key, _, rest = word.partition("=")
                 value = line.value(rest) if "=" in word else True
-                if key == "focused" and value is True:
-                    self.page.focus(None)
                 node.states[key] = value
         return node
 

@@ -99,27 +99,23 @@ class Writer:
 
     def _rest(self, after: Tree, changes: Diff, before: Tree) -> Iterator[Edit]:
         fields = {edit.ref.at: {name: value for name, _, value in edit.fields} for edit in changes.of(Changed)}
-        yield from self._focus(fields, changes)
+        yield from self._focus(fields, before)
         for index, changed in fields.items():
             yield from self._fields(index, changed)
         yield from self._adds(before, after, changes)
         yield from self._drops(before, changes)
 
-    def _focus(self, fields: dict[int, dict[str, PropertyValue | None]], changes: Diff) -> Iterator[Edit]:
-        """At most one line; takes the changes that it says out of `fields`."""
+    def _focus(self, fields: dict[int, dict[str, PropertyValue | None]], before: Tree) -> Iterator[Edit]:
+        """At most one line; takes the changes that it says out of `fields`. Pages with two focused elements get none."""
         touched = {index for index, changed in fields.items() if index and "focused" in changed}
-        if not touched:
-            return
+        held = {index for index, node in enumerate(before.nodes) if index and "focused" in dict(node.properties)}
         gained = [index for index in touched if fields[index]["focused"] is True]
-        new_has_it = any(edit.node.get("focused") is True for edit in changes.of(Added))
-        if len(gained) > 1 or (gained and new_has_it):
+        lost = {index for index in touched if fields[index]["focused"] is None}
+        if not touched or len(gained) > 1 or held - lost - set(gained) or touched - lost - set(gained):
             return
         for index in touched:
             del fields[index]["focused"]
-        if gained:
-            yield self._edit(f"focus {self.reference(gained[0])}", 2)
-        elif not new_has_it:
-            yield self._edit("blur", 1)
+        yield self._edit(f"focus {self.reference(gained[0])}", 2) if gained else self._edit("blur", 1)
 
     def _fields(self, index: int, changed: dict[str, PropertyValue | None]) -> Iterator[Edit]:
         states: list[str] = []
@@ -172,6 +168,8 @@ class Writer:
             choices.append((2, "first", parent))
         if last < len(siblings) - 1 and siblings[last + 1] not in placed:
             choices.append((3, "before", old_of[siblings[last + 1]]))
+        if not choices:
+            return "top"
         _, where, index = min(choices, key=lambda choice: (self._effort(choice[2]), choice[0]))
         return f"{where} {self.reference(index)}"
 

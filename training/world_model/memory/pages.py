@@ -117,6 +117,8 @@ class PageMemory:
         """A view that knows the pages this episode has shown so far, given oldest first."""
         seen: dict[tuple[str, str], RememberedPage] = {}
         for observation in observations:
+            if not observation.axtree:
+                continue
             page = _remembered(observation, site, "")
             seen.pop((page.shelf, page.route), None)
             seen[page.shelf, page.route] = page
