@@ -16,6 +16,7 @@ from harness.cli.audit import app as audit
 from harness.cli.dashboard import dashboard
 from harness.cli.data import app as data
 from harness.cli.doctor import doctor
+from harness.cli.dream import dream
 from harness.cli.explore import explore
 from harness.cli.export import export
 from harness.cli.fetch import fetch
@@ -45,6 +46,7 @@ app.command("explore")(explore)
 app.command("export")(export)
 app.command("report")(report)
 app.command("show")(show)
+app.command("dream")(dream)
 app.command("dashboard")(dashboard)
 app.command("fidelity")(fidelity)
 app.command("fetch")(fetch)

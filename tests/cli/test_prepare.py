@@ -8,7 +8,7 @@ import pytest
 
 from harness.benchmarks.miniwob import MiniwobBenchmark
 from harness.cli.launch import _keep_logs
-from harness.cli.prepare import Request, worker_count, default_name, prepare
+from harness.cli.prepare import Request, default_name, prepare, worker_count
 from harness.cli.selection import select
 from harness.config import build_config, merge, read_config
 from harness.errors import NotReadyError, UsageError
