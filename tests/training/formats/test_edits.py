@@ -13,7 +13,7 @@ from tests.axtree.strategies import edited_pairs
 from tests.training.formats.shop import act, edited, home, product, query
 from training.world_model.formats import get_format
 from training.world_model.formats.applying import Applier
-from training.world_model.formats.quoting import Slots
+from training.world_model.formats.quoting import Slots, quote, unquote
 from training.world_model.formats.writing import Writer
 from training.world_model.labels import DiffLabeler
 from training.world_model.memory import PageMemory
@@ -146,3 +146,11 @@ def test_a_node_cannot_be_moved_into_itself() -> None:
     before = home()
     reading = get_format("edits").read(query(before, act(before, "click", "20")), "add in banner #1\n @ banner #1")
     assert "into itself" in reading.malformed
+
+
+@given(st.dictionaries(st.sampled_from(["it", "typed", "f1", "f2"]), st.text(max_size=12)), st.text(max_size=60))
+def test_slots_lose_nothing(texts: dict[str, str], text: str) -> None:
+    slots = Slots(texts)
+    for shown in (text, f"{{it}} {text} {{{{ {{f1}}", " ".join([text, *texts.values()])):
+        assert slots.fill(slots.put(shown)) == shown
+        assert unquote(quote(shown)) == shown
