@@ -12,7 +12,7 @@ from tests.training.formats.shop import TAIL, act, edited, example, home, page, 
 from tests.training.formats.test_edits import same_tree, taught
 from training.world_model.formats import get_format
 from training.world_model.formats.opening import abstract, concrete, last_parts, parts_of, tail_of
-from training.world_model.formats.rows import build_rows, learn, remember
+from training.world_model.formats.rows import build_rows, learn, left_out, remember
 from training.world_model.labels import DiffLabeler
 from training.world_model.memory import PageMemory
 
@@ -200,3 +200,23 @@ def test_title_tails(one: str, other: str, tail: str) -> None:
 def test_addresses_hide_what_nobody_can_know() -> None:
     assert abstract("/topic/70/what-i-learned/?page=2#c3") == "/topic/N/*/?page=2#c3"
     assert concrete("/topic/N/*/?page=2", "What I Learned | Forum") == "/topic/0/what-i-learned/?page=2"
+
+
+def test_every_second_episode_is_labelled_without_its_template() -> None:
+    """At test time templates are new: a model must also learn to answer without pages and answers of its own."""
+    before, after = home(), BRASS
+    items = [
+        example(before, act(before, "click", "20"), after, episode=f"e{number}", template=f"t{number % 2}")
+        for number in range(20)
+    ]
+    origins = [left_out(item) for item in items]
+    assert {len(origin) for origin in origins} == {1, 2}
+    memory = remember(items)
+    form = get_format("edits", memory=memory, rationale=False)
+    learn(items, form, DiffLabeler())
+    for item, origin in zip(items, origins, strict=True):
+        found = memory.without(*origin).links(item.query, 20)
+        assert {link.template for link in found} <= ({"t0", "t1"} - set(origin[1:]))
+        assert found and all(link.episode != origin[0] for link in found)
+    # Whichever template came last, versions and links of both stay.
+    assert {page.template for page in memory.pages() if page.route == "/"} == {"t0", "t1"}

@@ -38,7 +38,8 @@ MAX_PROMPT_TOKENS: Final = 400
 EXCEPTION_TOKENS: Final = 40
 MAX_HINT_CHARS: Final = 200
 MAX_KEPT_LINES: Final = 30
-"""Lines of edits up to which an address that changes on the present page is told so."""
+MAX_KEPT_TOKENS: Final = 120
+"""Edits up to which an address that changes on the present page is told so."""
 MAX_LINES: Final = 400
 """Of a text that is read; a looping model must not cost memory."""
 
@@ -88,13 +89,21 @@ class EditsFormat:
             with suppress(Unreadable):  # nothing like that page is remembered
                 place = self._go(query, asked, head)[0]
                 choices.append((head, place, Writer(place.tree, place.it, asked.slots).edits(after)))
-        head, place, edits = _shortest(choices)
-        if place.retrieved:
+        head, place, edits = min(choices, key=self._length)
+        lines = [line for edit in edits for line in edit.lines][:MAX_LINES]
+        if head and (place.retrieved or self._too_long(lines)):
             lines = choose(edits, lambda: self._known(query, asked, place.tree), self.count_tokens, self.exception_tokens)
-        else:
-            lines = [line for edit in edits for line in edit.lines][:MAX_LINES]
         first = [f"{BECAUSE} {label.rationale}"] if self.rationale and label.rationale else []
         return "\n".join([*first, *([*head, *lines] or [SAME]), *([END] if label.terminal else [])])
+
+    def _length(self, choice: tuple[list[str], Destination, list[Edit]]) -> tuple[bool, int]:
+        """What the shortest choice has least of. A present page that keeps little of itself is no page that is kept."""
+        head, place, edits = choice
+        lines = [line for edit in edits for line in edit.lines]
+        return bool(head) and not place.retrieved and self._too_long(lines), sum(len(line) + 1 for line in [*head, *lines])
+
+    def _too_long(self, lines: list[str]) -> bool:
+        return len(lines) > MAX_KEPT_LINES or self.count_tokens("\n".join(lines)) > MAX_KEPT_TOKENS
 
     def _known(self, query: WorldModelQuery, asked: Asked, remembered: Tree) -> set[str]:
         """Words that a model may know: those of the prompt, of the present page and of the page that opens."""
@@ -235,14 +244,3 @@ def _address(line: str, slots: Slots, title_now: str) -> tuple[str, str]:
     if len(tokens) == 4:
         title += last_parts(title_now, int(tokens[3].text[1:]))
     return slots.fill_address(tokens[1].text), title
-
-
-def _shortest(choices: list[tuple[list[str], Destination, list[Edit]]]) -> tuple[list[str], Destination, list[Edit]]:
-    """The choice with the fewest characters; the present page is kept only if that takes few lines."""
-
-    def length(choice: tuple[list[str], Destination, list[Edit]]) -> tuple[bool, int]:
-        head, place, edits = choice
-        lines = [*head, *(line for edit in edits for line in edit.lines)]
-        return bool(head) and not place.retrieved and len(lines) > MAX_KEPT_LINES, sum(len(line) + 1 for line in lines)
-
-    return min(choices, key=length)

@@ -6,12 +6,14 @@
 
 Had a row the pages or answers of its own episode to look up, the model would be trained on perfect hits that never
 occur later. So prompt and target of a train row are made with `format.memory.without(its episode)`; what the episode has
-shown before the action is in the query. Rows of other splits are not in the memory anyway: for them `learn` is called
-with `remembered=False`.
+shown before the action is in the query. For every second episode its whole template is left out, too: at test time templates
+are new, in dreams they are not, and a model must know both. Rows of other splits are not in the memory anyway: for them
+`learn` is called with `remembered=False`.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Protocol
@@ -47,6 +49,18 @@ def episode_of(example: Example) -> str:
     return f"{example.provenance.get('run', '')}/{example.provenance.get('episode', '')}"
 
 
+def template_of(example: Example) -> str:
+    """The cluster of tasks of an example."""
+    return str(example.provenance.get("template", ""))
+
+
+def left_out(example: Example) -> tuple[str, ...]:
+    """What the memory must not know when a train row is made: its episode, and for every second episode its template."""
+    episode, template = episode_of(example), template_of(example)
+    both = bool(template) and zlib.crc32(episode.encode()) % 2 == 0
+    return (episode, template) if both else (episode,)
+
+
 def remember(examples: Iterable[Example], memory: PageMemory | None = None) -> PageMemory:
     """The pages of `examples` as they open: those after a change of address, and each episode's first."""
     memory = PageMemory() if memory is None else memory
@@ -54,9 +68,9 @@ def remember(examples: Iterable[Example], memory: PageMemory | None = None) -> P
         for number, example in enumerate(group):
             now, after = example.query.observation, example.next_observation
             if number == 0:
-                memory.add(now, example.query.site, episode)
+                memory.add(now, example.query.site, episode, template_of(example))
             if after.url != now.url:
-                memory.add(after, example.query.site, episode)
+                memory.add(after, example.query.site, episode, template_of(example))
     return memory
 
 
@@ -66,8 +80,8 @@ def learn(examples: Iterable[Example], form: Format, labeler: Labeler, *, rememb
     `remembered`: the examples are those of the memory; then each answer also becomes one of its links.
     """
     targets: list[str | None] = []
-    for episode, group in groupby(examples, key=episode_of):
-        view = form.with_memory(form.memory.without(episode)) if remembered else form
+    for origins, group in groupby(examples, key=left_out):
+        view = form.with_memory(form.memory.without(*origins)) if remembered else form
         for example in group:
             ended = example.provenance.get("terminated") is True
             try:
@@ -78,7 +92,7 @@ def learn(examples: Iterable[Example], form: Format, labeler: Labeler, *, rememb
             target = view.target(example.query, example.next_observation, label)
             targets.append(target)
             if remembered and (answer := view.delta(target)):
-                form.memory.add_link(example.query, answer, episode)
+                form.memory.add_link(example.query, answer, episode_of(example), template_of(example))
     return targets
 
 
@@ -87,8 +101,8 @@ def build_rows(
 ) -> Iterator[Row]:
     """One row per example that has a target (`learn`)."""
     numbered = zip(examples, targets, strict=True)
-    for episode, group in groupby(numbered, key=lambda pair: episode_of(pair[0])):
-        view = form.with_memory(form.memory.without(episode)) if remembered else form
+    for origins, group in groupby(numbered, key=lambda pair: left_out(pair[0])):
+        view = form.with_memory(form.memory.without(*origins)) if remembered else form
         for example, target in group:
             if target is not None:
                 yield Row(prompt=view.prompt(example.query), target=target, provenance=example.provenance)

@@ -8,6 +8,7 @@ them. Which link is most like a question is a matter of four things, in this ord
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -37,6 +38,7 @@ class Link(Record):
     answer: str
     """The taught edits, as their format spells them."""
     episode: str = ""
+    template: str = ""
 
 
 def spot_of(query: WorldModelQuery) -> Spot:
@@ -80,6 +82,13 @@ def most_alike(spot: Spot, links: Iterable[Link], count: int) -> list[Link]:
         if len(found) == count:
             break
     return found
+
+
+def make_room(kept: list[Link], count: int) -> None:
+    """Drop links beyond `count`: the oldest of the template that has most, so that many templates stay."""
+    while len(kept) > count:
+        crowd, _ = Counter(link.template for link in kept).most_common(1)[0]
+        kept.remove(next(link for link in kept if link.template == crowd))
 
 
 def cut(answer: str) -> str:

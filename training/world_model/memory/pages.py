@@ -30,7 +30,7 @@ from harness.errors import UsageError
 from harness.predictions import WorldModelQuery
 from harness.types import Observation, Record
 from training.world_model.memory.addresses import document, pattern, route, shelf
-from training.world_model.memory.links import Link, cut, keys_of, most_alike, spot_of
+from training.world_model.memory.links import Link, cut, keys_of, make_room, most_alike, spot_of
 
 MEMORY_VERSION: Final = 1
 HitKind = Literal["exact", "title", "similar", "frame"]
@@ -46,6 +46,8 @@ class RememberedPage(Record):
     url: str
     episode: str = ""
     """Who saw it (`run/episode`): a label is never made from the pages of its own episode. `""` = this episode."""
+    template: str = ""
+    """The cluster of tasks it was seen in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +89,36 @@ class PageMemory:
         """Pages remembered, versions counted; those of the episode not."""
         return sum(map(len, self._shelves.pages.values()))
 
-    def add(self, observation: Observation, site: str = "", episode: str = "") -> None:
-        """Remember a page. An older version of it that the same episode saw is replaced."""
+    def add(self, observation: Observation, site: str = "", episode: str = "", template: str = "") -> None:
+        """Remember a page. Its oldest version gives way: of the same episode, else of the same template, else of any."""
         if not observation.axtree:
             return
-        page = _remembered(observation, site, episode)
+        page = _remembered(observation, site, episode, template)
         versions = self._shelves.pages.setdefault((page.shelf, page.route), [])
-        versions[:] = [other for other in versions if other.episode != episode][-(self.max_versions - 1) :]
+        versions[:] = [other for other in versions if other.episode != episode]
+        if len(versions) >= self.max_versions:
+            versions.remove(next((other for other in versions if other.template == template), versions[0]))
         versions.append(page)
         self._shelves.kinds.setdefault((page.shelf, pattern(page.route)), {})[page.route] = None
         if len(self._shelves.pages) * self.max_versions > self.max_pages and len(self) > self.max_pages:
             self._forget()
 
-    def add_link(self, query: WorldModelQuery, answer: str, episode: str = "") -> None:
-        """Remember what an action led to, the newest `max_links` for each element and for each role on a kind of page."""
-        self._add_link(Link(spot=spot_of(query), answer=cut(answer), episode=episode))
+    def add_link(self, query: WorldModelQuery, answer: str, episode: str = "", template: str = "") -> None:
+        """Remember what an action led to, `max_links` for each element and for each role on a kind of page."""
+        self._add_link(Link(spot=spot_of(query), answer=cut(answer), episode=episode, template=template))
 
     def _add_link(self, link: Link) -> None:
         for key in keys_of(link.spot):
             kept = self._shelves.links.setdefault(key, [])
             kept.append(link)
-            del kept[: -self.max_links]
+            make_room(kept, self.max_links)
 
-    def without(self, episode: str) -> PageMemory:
-        """A view without what `episode` contributed: the memory as a later episode would find it."""
-        return replace(self, _excluded=self._excluded | {episode})
+    def without(self, *origins: str) -> PageMemory:
+        """A view without what these episodes or templates contributed: the memory as another episode would find it."""
+        return replace(self, _excluded=self._excluded.union(origins))
+
+    def _shows(self, item: RememberedPage | Link) -> bool:
+        return item.episode not in self._excluded and item.template not in self._excluded
 
     def with_history(self, observations: Sequence[Observation], site: str = "") -> PageMemory:
         """A view that knows the pages this episode has shown so far, given oldest first."""
@@ -119,7 +126,7 @@ class PageMemory:
         for observation in observations:
             if not observation.axtree:
                 continue
-            page = _remembered(observation, site, "")
+            page = _remembered(observation, site)
             seen.pop((page.shelf, page.route), None)
             seen[page.shelf, page.route] = page
         return replace(self, _history=tuple(reversed(seen.values())))
@@ -147,17 +154,17 @@ class PageMemory:
         """Up to `count` links most like `query`, with different answers (`links.most_alike`); none of left-out episodes."""
         spot = spot_of(query)
         known = [link for key in keys_of(spot)[::-1] for link in self._shelves.links.get(key, ())]
-        return most_alike(spot, [link for link in known if link.episode not in self._excluded], count)
+        return most_alike(spot, [link for link in known if self._shows(link)], count)
 
     def pages(self) -> Iterator[RememberedPage]:
         """All remembered pages that this view shows, those of the episode first."""
         yield from self._history
         for versions in self._shelves.pages.values():
-            yield from (page for page in versions if page.episode not in self._excluded)
+            yield from (page for page in versions if self._shows(page))
 
     def _newest(self, place: str, wanted: str) -> RememberedPage | None:
         versions = self._shelves.pages.get((place, wanted), [])
-        return next((page for page in reversed(versions) if page.episode not in self._excluded), None)
+        return next((page for page in reversed(versions) if self._shows(page)), None)
 
     def _of_kind(self, place: str, kind: str, hit: HitKind = "similar") -> list[Found]:
         """Pages of one kind, those of the episode first."""
@@ -231,7 +238,7 @@ class PageMemory:
         self._shelves.kinds.setdefault((page.shelf, pattern(page.route)), {})[page.route] = None
 
 
-def _remembered(observation: Observation, site: str, episode: str) -> RememberedPage:
+def _remembered(observation: Observation, site: str, episode: str = "", template: str = "") -> RememberedPage:
     return RememberedPage(
         shelf=shelf(observation.url, site),
         route=document(route(observation.url)),
@@ -239,6 +246,7 @@ def _remembered(observation: Observation, site: str, episode: str) -> Remembered
         axtree=observation.axtree,
         url=observation.url,
         episode=episode,
+        template=template,
     )
 
 
