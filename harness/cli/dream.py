@@ -75,7 +75,9 @@ def dream(
     finally:
         model.close()
     console.print(f"dreams: {directory}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"next: harness audit replay {directory}", markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"next: harness audit replay {directory} --env {manifest.benchmark}", markup=False, highlight=False, soft_wrap=True
+    )
     if broken:
         console.print(f"{broken} of {len(planned)} dreams broke: they are errors, not failures", markup=False, highlight=False)
         raise typer.Exit(EXIT_INFRA_ERRORS)

@@ -45,8 +45,8 @@ def test_every_command_explains_itself_with_an_example_that_parses(name: str) ->
     text = command.help or ""
     examples = list(lines_in(text.replace("Example: ", "")))
     assert examples, f"harness {name} --help has no example"
+    assert name in [command_of(example) for example in examples], "other commands may follow, its own must be there"
     for example in examples:
-        assert command_of(example) == name
         parse(example)
     for parameter in command.params:
         assert getattr(parameter, "help", ""), f"{name}: {parameter.name} has no help"

@@ -13,11 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MODULES = (
+    "audits.fidelity",
+    "audits.metrics.summarise",
+    "audits.metrics.summary",
+    "audits.records",
     "harness.actions",
     "harness.axtree",
     "harness.completions",
     "harness.errors",
     "harness.policies",
+    "harness.predictions",
     "harness.protocols",
     "harness.rollout",
     "harness.runner",
@@ -38,6 +43,14 @@ MODULES = (
     "results.report",
     "results.store",
     "results.transitions",
+    "training.agent.policy",
+    "training.dream",
+    "training.models",
+    "training.objectives",
+    "training.world_model.formats",
+    "training.world_model.labels",
+    "training.world_model.model",
+    "training.world_model.transitions",
 )
 GOLDEN = Path(__file__).parent / "exports.txt"
 

@@ -17,6 +17,9 @@ import harness
 from harness.config import RunConfig, read_config
 from harness.policies import load_policy_config
 from tests.support.repository import PACKAGES, ROOT, files, text_of
+from training.agent.config import load_agent_config
+from training.agent.sft_config import read_sft_config
+from training.world_model.sft.config import read_config as read_world_model_config
 
 MAX_LINES = 400
 PUBLIC_HOSTS = {"pypi.org", "files.pythonhosted.org", "download.pytorch.org", "localhost", "127.0.0.1"}
@@ -86,6 +89,12 @@ def test_every_module_of_the_product_says_what_it_is() -> None:
 def test_every_configuration_file_is_valid(path: Path) -> None:
     if path.parts[:2] == ("configs", "policies"):
         assert load_policy_config(str(ROOT / path)).name
+        return
+    if path.parts[:2] == ("configs", "world_model"):
+        assert read_world_model_config(ROOT / path).preset
+        return
+    if path.parts[:2] == ("configs", "agent"):
+        assert (read_sft_config if path.name.startswith("sft-") else load_agent_config)(ROOT / path)
         return
     config = read_config(ROOT / path, {})
     assert isinstance(config, RunConfig)
