@@ -43,7 +43,7 @@ def main(root: Path) -> None:
 def _page(name: str, title: str, icon: str, draw: Callable[[Context], None], root: Path) -> st.Page:
     def run() -> None:
         st.header(title, anchor=False)
-        shared = context.choose(root, pickers=name in ABOUT_RUNS)
+        shared = context.choose(root, name, pickers=name in ABOUT_RUNS)
         try:
             draw(shared)
         except Exception as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -17,8 +16,7 @@ from results.discovery import Discovery, Found
 REFRESH_SECONDS = 5
 MAX_REFRESH_SECONDS = 120
 
-_KEPT: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
-"""In the URL, and kept while a page without pickers is open."""
+_CHOICE = "_choice"
 
 
 @dataclass(frozen=True)
@@ -35,23 +33,22 @@ class Context:
         return self.discovery.of("run")
 
 
-def choose(root: Path, *, pickers: bool) -> Context:
+def choose(root: Path, page: str, *, pickers: bool) -> Context:
     """Draw the bar with both pickers, and read what they say. Pages about other things keep the choice and draw no bar."""
     found = loading.discovery(root)
     runs = {item.name: item for item in found.of("run")}
     if not runs or not pickers:
         return Context(root, found, None, None)
-    if "run" not in st.query_params and st.session_state.get("run") not in runs:
-        # Not as the picker's default: a default is not in the URL, and a link would lead to another run tomorrow.
-        st.session_state["run"] = next(iter(runs))
+    _into_url(page, runs)
     left, right, state = st.columns([5, 5, 4], vertical_alignment="bottom")
     with left:
-        name = st.selectbox("Run", list(runs), index=None, key="run", format_func=_shown, **_KEPT)
+        name = st.selectbox("Run", list(runs), index=None, key="run", bind="query-params")
+        if name not in runs:
+            name = st.session_state.get(_CHOICE, ("", {}))[1].get("run") or next(iter(runs))
     with right:
         others = [other for other in runs if other != name]
-        other = st.selectbox(
-            "Compare with", others, index=None, key="vs", placeholder="no second run", format_func=_shown, **_KEPT
-        )
+        other = st.selectbox("Compare with", others, index=None, key="vs", bind="query-params", placeholder="no second run")
+    st.session_state[_CHOICE] = (page, {"run": name, "vs": other})
     first = loading.run_view(runs[name]) if name in runs else None
     second = loading.run_view(runs[other]) if other in runs else None
     with state:
@@ -60,8 +57,16 @@ def choose(root: Path, *, pickers: bool) -> Context:
     return Context(root, found, first, second)
 
 
-def _shown(name: str) -> str:
-    return safe.line(name, 80)
+def _into_url(page: str, runs: dict[str, Found]) -> None:
+    """A page that was opened without a run in its URL goes on with the one chosen before, else with the newest.
+
+    In the URL, not as the picker's default: a default is not shown there, and a link would lead to another run tomorrow.
+    """
+    before, choice = st.session_state.get(_CHOICE, ("", {"run": next(iter(runs))}))
+    for key, name in choice.items():
+        fresh = before != page or key not in st.session_state
+        if fresh and key not in st.query_params and name in runs:
+            st.query_params[key] = name
 
 
 def _state(view: RunView | Problem | None) -> None:

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 from audits.fidelity import Answers, FidelityReport, PageScore, delta_f1
 from audits.metrics.summary import AuditSummary
 from audits.records import AuditRow
-from dashboards import safe
 from dashboards.cache import Latest
 from dashboards.loading import Problem
 from harness.errors import HarnessError
@@ -42,10 +41,10 @@ def pick(discovery: Discovery, kind: Kind, label: str, *, key: str) -> Found | N
     found = {item.name: item for item in discovery.of(kind)}
     if not found:
         return None
-    if key not in st.query_params and st.session_state.get(key) not in found:
-        st.session_state[key] = next(iter(found))
-    name = st.selectbox(label, list(found), index=None, key=key, bind="query-params", format_func=lambda n: safe.line(n, 100))
-    return found.get(name or "")
+    if key not in st.query_params and key not in st.session_state:
+        st.query_params[key] = next(iter(found))  # as in context: a link must not lead to another file tomorrow
+    name = st.selectbox(label, list(found), index=None, key=key, bind="query-params")
+    return found[name if name in found else next(iter(found))]
 
 
 def fidelity(found: Found) -> FidelityReport | Problem:

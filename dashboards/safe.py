@@ -12,7 +12,10 @@ holds this: those functions get constants, or what the functions of this module 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.types import Action
+from results.tables import DASH
 from results.text import one_line, printable
 
 MAX_LINE = 300
@@ -49,6 +52,18 @@ def action(made: Action) -> str:
 def label(text: object, limit: int = 60) -> str:
     """One line for Plotly: no tag, no entity, no TeX."""
     return line(text, limit).translate(_PLOTLY)
+
+
+def labels(names: Sequence[str], limit: int = 80) -> dict[str, int]:
+    """What stands for these names in a picker and in the URL: one printable line each, no two alike → position."""
+    found: dict[str, int] = {}
+    for position, name in enumerate(names):
+        wanted = line(name, limit) or DASH
+        label, count = wanted, 2
+        while label in found:
+            label, count = f"{wanted} ({count})", count + 1
+        found[label] = position
+    return found
 
 
 def slug(*parts: object) -> str:

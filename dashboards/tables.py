@@ -98,14 +98,7 @@ def configuration(table: Table) -> dict[str, Any]:
 
 def unique(names: Sequence[str]) -> list[str]:
     """The names, later namesakes numbered."""
-    found: list[str] = []
-    for name in names:
-        count, wanted = 2, name or DASH
-        candidate = wanted
-        while candidate in found:
-            candidate, count = f"{wanted} ({count})", count + 1
-        found.append(candidate)
-    return found
+    return list(safe.labels(names))
 
 
 def height(rows: int) -> int:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from results.reader import EPISODES, MANIFEST
+from results.text import one_line
 
 Kind = Literal["run", "audit", "fidelity", "ablation", "training"]
 
@@ -30,11 +31,13 @@ MARKERS: dict[str, Kind] = {
 }
 MAX_DEPTH = 4
 MAX_DIRECTORIES = 5_000
+MAX_NAME = 120
 
 
 @dataclass(frozen=True)
 class Found:
-    """One result. `name` is the directory below the root, `.` for the root itself; it may hold any character."""
+    """One result. `name` is the directory below the root, `.` for the root itself: printable, on one line, and unique within
+    its kind, however the directory is called."""
 
     kind: Kind
     directory: Path
@@ -71,7 +74,18 @@ def discover(root: Path) -> Discovery:
             found.append(Found(MARKERS[marker], directory, name, _newest(directory / marker)))
         if depth < MAX_DEPTH:
             waiting += [(directory / child, depth + 1) for child in sorted(below - {EPISODES})]
-    return Discovery(tuple(sorted(found, key=lambda item: (-item.modified, item.name, item.kind))), not waiting)
+    ordered = sorted(found, key=lambda item: (-item.modified, item.name, item.kind))
+    return Discovery(tuple(_named(ordered)), not waiting)
+
+
+def _named(found: list[Found]) -> Iterator[Found]:
+    taken: set[tuple[str, str]] = set()
+    for item in found:
+        name, count = one_line(item.name, MAX_NAME) or "?", 2
+        while (item.kind, name) in taken:
+            name, count = f"{one_line(item.name, MAX_NAME)} ({count})", count + 1
+        taken.add((item.kind, name))
+        yield replace(item, name=name)
 
 
 def _listed(directory: Path) -> tuple[set[str], set[str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboards import charts, links, loading, rates, states, tables
+from dashboards import charts, links, loading, rates, safe, states, tables
 from dashboards.context import Context
 from dashboards.loading import Problem, RunView
 from dashboards.pages import empty
@@ -51,7 +51,7 @@ def _results(context: Context, view: RunView) -> None:
     clicked = tables.show(view.sites, key="sites", select=True)
     st.caption("Click a line to see the episodes of a site.")
     if clicked is not None:
-        site = str(view.sites.rows[clicked][0])
+        site = safe.line(view.sites.rows[clicked][0], 60)
         links.go("episodes", **({} if view.sites.total and clicked == len(view.sites.rows) - 1 else {"site": site}))
     if isinstance(context.second, RunView):
         states.heading("B", key="b")

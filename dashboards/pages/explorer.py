@@ -76,13 +76,11 @@ def _list(view: RunView) -> None:
 def _filters(frame: pd.DataFrame) -> dict[str, Any]:
     first, second, third, fourth, fifth = st.columns([3, 3, 2, 3, 2])
     with first:
-        sites = st.multiselect("Site", _values(frame, "site"), key="site", bind="query-params", format_func=_short)
+        sites = st.multiselect("Site", _values(frame, "site"), key="site", bind="query-params")
     with second:
-        found = st.multiselect(
-            "State", [s for s in STATES if (frame["state"] == s).any()], key="state", bind="query-params", format_func=_signed
-        )
+        found = st.multiselect("State", [s for s in STATES if (frame["state"] == s).any()], key="state", bind="query-params")
     with third:
-        windows = st.multiselect("Window", _values(frame, "window"), key="window", bind="query-params", format_func=_short)
+        windows = st.multiselect("Window", _values(frame, "window"), key="window", bind="query-params")
     with fourth:
         text = st.text_input("Task or goal contains", key="q", bind="query-params", max_chars=200)
     with fifth:
@@ -91,15 +89,12 @@ def _filters(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _values(frame: pd.DataFrame, column: str) -> list[str]:
-    return sorted(map(str, frame[column].dropna().unique()))
+    """What stands in the column, as it is shown and as it stands in the URL."""
+    return list(dict.fromkeys(map(_short, sorted(map(str, frame[column].dropna().unique())))))
 
 
 def _short(text: str) -> str:
     return safe.line(text, 60)
-
-
-def _signed(state: Any) -> str:
-    return palette.STATE_SIGN[state]
 
 
 def _filtered(frame: pd.DataFrame, chosen: dict[str, Any]) -> pd.DataFrame:
@@ -107,7 +102,7 @@ def _filtered(frame: pd.DataFrame, chosen: dict[str, Any]) -> pd.DataFrame:
     keep = pd.Series(True, index=frame.index)
     for column in ("site", "state", "window"):
         if chosen.get(column):
-            keep &= frame[column].isin(chosen[column])
+            keep &= frame[column].isin([value for value in frame[column].dropna().unique() if _short(value) in chosen[column]])
     if text := chosen.get("q"):
         hits = frame["task_id"].str.contains(text, case=False, regex=False)
         hits |= frame["goal"].astype("string").str.contains(text, case=False, regex=False).fillna(False)

@@ -35,7 +35,7 @@ def draw(context: Context, found: Found) -> None:
         cell = st.selectbox("Cell of the 2×2", list(CELLS), key="cell", bind="query-params")
     causes = sorted({row.cause for row in rows if row.cause})
     with right:
-        chosen = st.multiselect("Cause", causes, key="cause", bind="query-params", format_func=lambda c: safe.line(c, 40))
+        chosen = st.multiselect("Cause", causes, key="cause", bind="query-params")
     wanted = CELLS[cell]
     shown = [
         row for row in rows if (wanted is None or (row.dreamed, row.outcome) == wanted) and (not chosen or row.cause in chosen)

@@ -23,9 +23,9 @@ from results.reader import RunReader
 
 def draw(context: Context, found: Found, read: FidelityReport) -> None:
     """The worst pages of one model as a list; the chosen one in full."""
-    names = [model.spec for model in read.models]
-    spec = st.selectbox("Model", names, key="model", bind="query-params", format_func=lambda name: safe.line(name, 80))
-    model = next(model for model in read.models if model.spec == spec)
+    names = safe.labels([model.spec for model in read.models])
+    spec = st.selectbox("Model", list(names), key="model", bind="query-params")
+    model = read.models[names[spec]]
     folder = found.directory / model.folder
     if not folder.resolve().is_relative_to(found.directory.resolve()):
         states.broken(Problem(f"the model's folder lies elsewhere: {model.folder}"), "These predictions cannot be shown.")

@@ -43,7 +43,7 @@ def draw(context: Context) -> None:
     names = list(trainings)
     chosen = st.multiselect(
         "Trainings, newest first", names, default=names[:PRESELECTED], key="training", bind="query-params",
-        max_selections=MAX_CHOSEN, format_func=lambda name: safe.line(name, 80),
+        max_selections=MAX_CHOSEN,
     )  # fmt: skip
     smoothing = st.slider("Smoothing (exponential mean over so many lines)", 1, 100, 10, key="smooth", bind="query-params")
     logs = _readable([trainings[name] for name in chosen])
@@ -51,15 +51,10 @@ def draw(context: Context) -> None:
         st.info("No chosen training has written a line with numbers yet.", icon=":material/hourglass_empty:")
         return
     _ledger(logs)
-    measures = _measures([log for _, log in logs])
-    measures = st.multiselect(
-        "Curves",
-        measures,
-        default=measures[:CURVES],
-        key="curve",
-        bind="query-params",
-        format_func=lambda name: safe.line(name, 60),
-    )
+    known = _measures([log for _, log in logs])
+    labels = safe.labels(known, 60)
+    shown = st.multiselect("Curves", list(labels), default=list(labels)[:CURVES], key="curve", bind="query-params")
+    measures = [known[labels[label]] for label in shown]
     st.caption(f"Smoothed over {smoothing:d} lines; the raw curve lies faint beneath." if smoothing > 1 else "Raw curves.")
     for number in range(0, len(measures), 2):
         for measure, column in zip(measures[number : number + 2], st.columns(2, gap="medium"), strict=False):

@@ -111,7 +111,7 @@ def good_files(root: Path, words: str = "nano") -> None:
 
 
 def audit(directory: Path, words: str) -> None:
-    rows = [_audit_row(n, words) for n in range(24)]
+    rows = audit_rows(24, words)
     negative = [_audit_row(n, words).model_copy(update={"dreamed": True, "outcome": "success", "cause": "", "divergence": None,
                                                         "divergence_cause": None}) for n in range(80)]  # fmt: skip
     planted = [
@@ -122,7 +122,15 @@ def audit(directory: Path, words: str) -> None:
     found = summarise(rows, negative=negative, planted=planted, determinism=same)
     directory.mkdir(parents=True)
     (directory / "audit.json").write_text(found.model_dump_json())
+    write_rows(directory, rows)
+
+
+def write_rows(directory: Path, rows: list[AuditRow]) -> None:
     (directory / "rows.jsonl.gz").write_bytes(gzipped("".join(row.model_dump_json() + "\n" for row in rows)))
+
+
+def audit_rows(count: int, words: str, **fields: Any) -> list[AuditRow]:
+    return [_audit_row(n, words).model_copy(update=fields) for n in range(count)]
 
 
 def fidelity(directory: Path, words: str) -> None:

@@ -12,9 +12,12 @@ from streamlit.util import calc_hash
 
 from dashboards import loading, server
 from dashboards.app import BROKEN
+from results.text import one_line
 from tests.dashboards import places
 
 Show = Callable[..., AppTest]
+SHOWN = one_line(places.NAME)
+"""How the hostile run's name is shown, and stands in the URL."""
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +194,7 @@ def test_a_damaged_file_is_named(show: Show, root: Path, page: str, key: str) ->
 def test_hostile_text_is_text(show: Show, root: Path, page: str) -> None:
     query = {"world-model": {"fidelity": "hostile/fidelity"}, "audit": {"audit": "hostile/audit"},
              "ablations": {"grid": "hostile/ablation"}, "training": {"training": "hostile/training"}}  # fmt: skip
-    app = show(root, page, **query.get(page, {"run": places.NAME}))
+    app = show(root, page, **query.get(page, {"run": SHOWN}))
     check(app)
     trusted = (app.markdown, app.caption, app.info, app.warning, app.error, app.success, app.header, app.subheader, app.metric)
     said = [str(element.value) for kind in trusted for element in kind]
@@ -206,4 +209,4 @@ def test_hostile_text_is_text(show: Show, root: Path, page: str) -> None:
 def test_hostile_episodes(show: Show, root: Path) -> None:
     episodes = sorted(path.name for path in (root / places.NAME / "episodes").iterdir())
     for number, view in enumerate(["Dream and reality", "Screenshot", "Tree", "Reply", "Verdict"]):
-        check(show(root, "episodes", run=places.NAME, episode=episodes[number], view=view))
+        check(show(root, "episodes", run=SHOWN, episode=episodes[number], view=view))

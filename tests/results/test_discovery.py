@@ -54,3 +54,12 @@ def test_the_walk_is_bounded_and_says_so(tmp_path: Path, monkeypatch: object) ->
 
 def test_nothing_is_there(tmp_path: Path) -> None:
     assert discover(tmp_path / "nowhere").found == ()
+
+
+def test_names_are_printable_and_no_two_are_alike(tmp_path: Path) -> None:
+    for name in ("a\u202eb", "ab", "a\x07b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "audit.json").write_text("")
+    found = discover(tmp_path).of("audit")
+    assert sorted(item.name for item in found) == ["ab", "ab (2)", "ab (3)"]
+    assert {item.directory.name for item in found} == {"a\u202eb", "ab", "a\x07b"}
