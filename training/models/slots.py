@@ -131,11 +131,17 @@ def slot_attention(
 AttentionInterface.register(ATTENTION, slot_attention)
 
 
+def own_attention_fits(model: Any) -> bool:
+    """May our attention stand in for the model's own: plain causal layers, reached through transformers' interface?"""
+    sliding = "sliding_attention" in (getattr(model.config, "layer_types", None) or ())
+    return bool(model._supports_attention_backend) and not sliding
+
+
 @contextmanager
 def slot_attention_in(model: Any) -> Iterator[None]:
     """The model attends through slots inside the block. Raises UsageError for an architecture that this would falsify."""
     config = model.config
-    if "sliding_attention" in (getattr(config, "layer_types", None) or ()) or not model._supports_attention_backend:
+    if not own_attention_fits(model):
         raise UsageError(
             f"{config.model_type} cannot generate in this process: its layers attend in their own way",
             fix="serve it with vLLM and give http:FILE.toml",

@@ -28,6 +28,7 @@ from harness.errors import UsageError
 from harness.protocols import WorldModel
 from harness.types import JsonDict
 from training.models import CheckpointCard, GenerationConfig, save_checkpoint
+from training.models.attention import use_stock_attention
 from training.models.checkpoint import CARD
 from training.models.presets import precision, with_lora
 from training.world_model.model.learned import LearnedWorldModel
@@ -230,6 +231,7 @@ def _save(config: SftConfig, prepared: Prepared, trainer: TargetTrainer, trained
     if state is not None:
         model = prepared.model
         model.__dict__.pop("forward", None)
+        use_stock_attention(model)
         model = type(model)(model.config)
         model.load_state_dict(state)
     elif config.model.lora is not None and not config.model.lora.merge:

@@ -19,6 +19,7 @@ from transformers import PrinterCallback
 from trl.trainer.sft_config import SFTConfig as TrlConfig
 from trl.trainer.sft_trainer import SFTTrainer
 
+from training.models.attention import use_short_attention, use_stock_attention
 from training.world_model.sft.batches import Plan, in_order, padded
 from training.world_model.sft.loss import add_target_head, target_loss, target_positions
 from training.world_model.sft.tokens import IGNORED, TokenTable
@@ -62,7 +63,9 @@ class TargetTrainer(SFTTrainer):
         self._plan, self._lengths, self._tokens_per_batch, self._measure = planned, lengths, tokens_per_batch, measure
         self._pad = int(tokenizer.pad_token_id or 0)
         self.model: Any
-        add_target_head(model.get_base_model() if hasattr(model, "peft_config") else model)
+        network = model.get_base_model() if hasattr(model, "peft_config") else model
+        add_target_head(network)
+        use_short_attention(network)
         super().__init__(
             model=model,
             args=args,
@@ -172,4 +175,5 @@ def inference_copy(model: Any) -> Any:
         module.__dict__.pop("_original_forward", None)
     if hasattr(copied, "peft_config"):
         copied = copied.merge_and_unload()
+    use_stock_attention(copied)
     return copied.float().eval()
