@@ -87,6 +87,8 @@ def test_the_judge_grades_a_trajectory_by_the_models_own_probability(model: Lear
     unseen = SelfJudge(model).judge(empty)
     assert (unseen.status, unseen.error.boundary if unseen.error else "") == ("error", "judge")
     assert load_judge(directory).judge(trajectory()).raw_reward == p
+    many = SelfJudge(model).judge_all([empty, trajectory(), empty, trajectory()])
+    assert [verdict.raw_reward for verdict in many] == [None, pytest.approx(p), None, pytest.approx(p)]
 
 
 @pytest.mark.parametrize(

@@ -39,15 +39,20 @@ class SelfJudge:
 
     def judge(self, trajectory: Trajectory) -> Verdict:
         """`error` (boundary judge) where the dream shows no last page or the model cannot be asked: never a failure."""
-        page = trajectory.final_observation or (trajectory.steps[-1].observation if trajectory.steps else None)
-        if page is None:
-            return self._error(JudgeError("the trajectory shows no page", kind="no_page"))
-        history = [PastStep(observation=step.observation, action=step.output.action) for step in trajectory.steps]
-        query = outcome_query(trajectory.goal, history, page, trajectory.answer, trajectory.task.site)
+        return self.judge_all([trajectory])[0]
+
+    def judge_all(self, trajectories: Sequence[Trajectory]) -> list[Verdict]:
+        """One verdict each, in order; the model is asked once for all."""
+        queries = [_query(trajectory) for trajectory in trajectories]
+        shown = [query for query in queries if query is not None]
         try:
-            p = self._assessor.assess([query])[0]
+            found = iter(self._assessor.assess(shown) if shown else [])
         except NotReadyError as error:
-            return self._error(JudgeError(f"the world model cannot be asked: {error}", kind="not_ready", fix=error.fix))
+            down = self._error(JudgeError(f"the world model cannot be asked: {error}", kind="not_ready", fix=error.fix))
+            return [self._no_page() if query is None else down for query in queries]
+        return [self._no_page() if query is None else self._verdict(query, next(found)) for query in queries]
+
+    def _verdict(self, query: WorldModelQuery, p: float | None) -> Verdict:
         if p is None:
             return self._error(JudgeError("the world model gave neither verdict", kind="unreadable"))
         success = p >= self._threshold
@@ -62,5 +67,17 @@ class SelfJudge:
             evidence={"prompt": self._assessor.assessment_text(query), "reply": {"success": p, "failure": 1.0 - p}},
         )
 
+    def _no_page(self) -> Verdict:
+        return self._error(JudgeError("the trajectory shows no page", kind="no_page"))
+
     def _error(self, error: JudgeError) -> Verdict:
         return Verdict(status="error", scorer=self.name, scorer_version=self.version, reason=str(error), error=error_info(error))
+
+
+def _query(trajectory: Trajectory) -> WorldModelQuery | None:
+    """None where the trajectory shows no last page."""
+    page = trajectory.final_observation or (trajectory.steps[-1].observation if trajectory.steps else None)
+    if page is None:
+        return None
+    history = [PastStep(observation=step.observation, action=step.output.action) for step in trajectory.steps]
+    return outcome_query(trajectory.goal, history, page, trajectory.answer, trajectory.task.site)
