@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/generation.py [--checkpoint DIR] [--batches 1,4,16,64] [--prompt 256] [--new 32] [--samples 1]
 
-Both run in turn in one process, and processor time is counted, not waiting: read the ratio, not the rates. Stock pads on the left and
-cannot share a prompt between samples; ours pads on the right and reads each prompt once. The end token is switched off for
+Both run in turn in one process, and processor time is counted, not waiting: read the ratio, not the rates. Stock pads on the
+left and cannot share a prompt between samples; ours pads on the right and reads each prompt once. The end token is switched off for
 both: every row writes all its tokens.
 """
 
@@ -35,7 +35,8 @@ def main() -> None:
     model, tokenizer = _model(arguments.checkpoint)
     print(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f}M parameters, {arguments.threads} threads, float32")
     print(
-        f"prompts of {arguments.prompt * 3 // 4} to {arguments.prompt} tokens, {arguments.new} new ones, {arguments.rounds} rounds"
+        f"prompts of {arguments.prompt * 3 // 4} to {arguments.prompt} tokens, {arguments.new} new ones, "
+        f"{arguments.rounds} rounds"
     )
     print(f"{'batch':>6} {'stock tokens/s':>15} {'ours tokens/s':>15} {'ratio':>7} {'equal rows':>11}")
     for batch in map(int, arguments.batches.split(",")):
