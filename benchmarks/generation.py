@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/generation.py [--checkpoint DIR] [--batches 1,4,16,64] [--prompt 256] [--new 32] [--samples 1]
 
 Both run in turn in one process, and processor time is counted, not waiting: read the ratio, not the rates. Stock pads on the
-left and cannot share a prompt between samples; ours pads on the right and reads each prompt once. The end token is switched off for
-both: every row writes all its tokens.
+left and cannot share a prompt between samples; ours pads on the right and reads each prompt once. The end token is switched
+off for both: every row writes all its tokens.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ def main() -> None:
     torch.set_num_threads(arguments.threads)
     model, tokenizer = _model(arguments.checkpoint)
     print(f"{sum(p.numel() for p in model.parameters()) / 1e6:.2f}M parameters, {arguments.threads} threads, float32")
-    print(
-        f"prompts of {arguments.prompt * 3 // 4} to {arguments.prompt} tokens, {arguments.new} new ones, "
-        f"{arguments.rounds} rounds"
-    )
+    shortest = arguments.prompt * 3 // 4
+    print(f"prompts of {shortest} to {arguments.prompt} tokens, {arguments.new} new ones, {arguments.rounds} rounds")
     print(f"{'batch':>6} {'stock tokens/s':>15} {'ours tokens/s':>15} {'ratio':>7} {'equal rows':>11}")
     for batch in map(int, arguments.batches.split(",")):
         print(_compare(model, tokenizer, batch, arguments), flush=True)

@@ -5,7 +5,7 @@
     base = DIRECTORY     weights that you have: the `paper` presets name gpt-oss-120b and Llama-3.1-8B
 
 nano's shape (256 wide, 4 layers, 4 heads of 64): two query heads share one key/value head, because on a CPU sampling reads the
-cache at every step, and that makes it half; heads of 64 train twice as fast as heads of 32 (training.models.attention).
+cache at every step, and that makes it half; heads of 64 train a fifth faster than heads of 32.
 Input and output embeddings are one matrix.
 """
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -23,6 +25,25 @@ def test_it_is_causal_attention_forwards_and_backwards(length: int, dtype: torch
     wanted = torch.autograd.grad((expected * weights).sum(), (query, key, value))
     for a, b in zip(found, wanted, strict=True):
         torch.testing.assert_close(a.float(), b.float(), atol=4 * tolerance, rtol=4 * tolerance)
+
+
+def test_short_rows_under_autocast_are_plain_products_and_long_ones_are_not() -> None:
+    """The shortcut is what makes training fast; that it is taken shows in the graph, not in the numbers."""
+    for length, shortcut in ((64, True), (SHORT + 1, False)):
+        query, key, value = (torch.randn(1, 2, length, 16, requires_grad=True) for _ in range(3))
+        with torch.autocast("cpu", torch.bfloat16):
+            out, _ = short_attention(None, query, key, value, None)
+        assert ("Flash" not in _graph(out.grad_fn)) == shortcut
+
+
+def _graph(node: Any) -> str:
+    seen, names, stack = set(), [], [node]
+    while stack:
+        if (current := stack.pop()) is not None and current not in seen:
+            seen.add(current)
+            names.append(current.name())
+            stack.extend(parent for parent, _ in current.next_functions)
+    return " ".join(names)
 
 
 def test_a_model_keeps_its_outputs_and_gets_its_own_attention_back() -> None:

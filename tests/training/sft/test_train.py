@@ -107,7 +107,7 @@ def test_a_time_budget_ends_with_a_checkpoint_that_says_so(data: Path, tmp_path:
 
 
 def test_lora_trains_and_is_saved_merged(data: Path, tmp_path: Path) -> None:
-    settings = config(model={"lora": {"rank": 2, "alpha": 4}})
+    settings = config(model={"lora": {"rank": 2, "alpha": 4}}, train={"precision": "bf16"})
     found = train(settings, data, tmp_path / "out")
     checkpoint = load_checkpoint(found.directory)
     assert not (found.directory / "adapter_config.json").exists()
