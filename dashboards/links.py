@@ -18,8 +18,18 @@ Query = str | list[str]
 
 
 def go(name: str, **query: Query) -> NoReturn:
-    """Open another page, with these query parameters beside the chosen runs."""
-    st.switch_page(st.session_state[_KEY][name], query_params=_with_runs(query))
+    """Open another page, with these query parameters; it keeps the chosen runs by itself (dashboards.context)."""
+    st.switch_page(st.session_state[_KEY][name], query_params=query)
+
+
+def here(forget: tuple[str, ...] = (), **query: str) -> NoReturn:
+    """Draw this page anew with other query parameters; none of them may be bound to a widget."""
+    for name in forget:
+        if name in st.query_params:
+            del st.query_params[name]
+    for name, value in query.items():
+        st.query_params[name] = value
+    st.rerun()
 
 
 def link(name: str, label: str, icon: str | None = None, **query: Query) -> None:

@@ -9,6 +9,7 @@ The step is in the URL (`step`, from 0), so a link leads to the very page where 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -23,11 +24,13 @@ from results.text import one_line
 
 MAX_STEPS = 500
 EVIDENCE_LINES = 60
+WITHIN = ("step", "dreamed")
+"""Query parameters that mean something within one episode only."""
 
 
-def draw(view: RunView, wanted: str, found: pd.DataFrame) -> None:
-    """Draw the episode called `wanted`; `found` is the filtered list that previous and next walk along."""
-    _walk(wanted, found)
+def draw(view: RunView, wanted: str, selection: Sequence[str]) -> None:
+    """Draw the episode called `wanted`; previous and next walk along the ids of the selection."""
+    _walk(wanted, selection)
     try:
         episode = view.reader.episode(wanted)
     except UsageError as error:
@@ -46,21 +49,19 @@ def draw(view: RunView, wanted: str, found: pd.DataFrame) -> None:
         _step(view, episode, at)
 
 
-def _walk(wanted: str, found: pd.DataFrame) -> None:
-    identities = [str(name) for name in found["episode_id"].dropna()]
-    at = identities.index(wanted) if wanted in identities else -1
-    kept = {name: st.query_params.get_all(name) for name in ("site", "state", "window", "q", "sort") if name in st.query_params}
+def _walk(wanted: str, selection: Sequence[str]) -> None:
+    at = selection.index(wanted) if wanted in selection else -1
+    last = len(selection) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("All episodes", icon=":material/arrow_back:", key="back"):
-            links.go("episodes", **kept)
+            links.here(("episode", *WITHIN))
         if st.button("Previous", icon=":material/chevron_left:", key="previous", disabled=at <= 0, shortcut="Ctrl+Left"):
-            links.go("episodes", episode=identities[at - 1], **kept)
-        if st.button(
-            "Next", icon=":material/chevron_right:", key="next", disabled=not 0 <= at < len(identities) - 1, shortcut="Ctrl+Right"
-        ):
-            links.go("episodes", episode=identities[at + 1], **kept)
+            links.here(WITHIN, episode=selection[at - 1])
+        beyond = not 0 <= at < last
+        if st.button("Next", icon=":material/chevron_right:", key="next", disabled=beyond, shortcut="Ctrl+Right"):
+            links.here(WITHIN, episode=selection[at + 1])
         if at >= 0:
-            st.caption(f"{at + 1:,} of {len(identities):,}")
+            st.caption(f"{at + 1:,} of {len(selection):,}")
 
 
 def _banner(episode: Episode) -> None:
@@ -113,9 +114,9 @@ def _step(view: RunView, episode: Episode, at: int) -> None:
     step = steps[at]
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Step back", icon=":material/skip_previous:", key="step-back", disabled=at == 0, shortcut="Left"):
-            _to(at - 1)
+            links.here(step=str(at - 1))
         if st.button("Step on", icon=":material/skip_next:", key="step-on", disabled=at == len(steps) - 1, shortcut="Right"):
-            _to(at + 1)
+            links.here(step=str(at + 1))
         st.caption(f"Step {at:d} of 0 … {len(steps) - 1:d}")
     _action(step)
     names = ["Screenshot", "Tree", "What it did", "Reply", "Verdict"]
@@ -149,11 +150,6 @@ def _step(view: RunView, episode: Episode, at: int) -> None:
                 _reply(step)
             else:
                 _verdict(episode)
-
-
-def _to(at: int) -> None:
-    st.query_params["step"] = str(at)
-    st.rerun()
 
 
 def _action(step: Step) -> None:

@@ -35,25 +35,26 @@ def draw(context: Context) -> None:
     view = context.first
     if view is None:
         empty.no_runs(context.root)
-    elif isinstance(view, Problem):
+        return
+    if isinstance(view, Problem):
         states.broken(view, "This run cannot be read.")
-    elif wanted := st.query_params.get("episode"):
-        episode.draw(view, wanted, _filtered(view.columns.frame, _remembered()))
-    else:
-        _list(view)
-
-
-def _list(view: RunView) -> None:
+        return
     frame = view.columns.frame
     if frame.empty:
         st.info("This run plans no episode.", icon=":material/inbox:")
         return
-    chosen = _filters(frame)
-    st.session_state["_filters"] = chosen
-    found = _filtered(frame, chosen)
+    wanted = st.query_params.get("episode", "")
+    found = _filtered(frame, _filters(frame, folded=bool(wanted)))
+    if wanted:
+        episode.draw(view, wanted, [str(name) for name in found["episode_id"].dropna()])
+    else:
+        _list(view, found)
+
+
+def _list(view: RunView, found: pd.DataFrame) -> None:
     selected = rate((found["state"] == "success").to_numpy(dtype=float), found["cluster"].tolist())
     interval = written(selected.interval, "interval") if selected.interval else ""
-    shown = f"{len(found):,} of {len(frame):,} episodes shown"
+    shown = f"{len(found):,} of {len(view.columns.frame):,} episodes shown"
     share = f"; {written(selected.value, 'percent')} of them succeed {interval}" if selected.n else ""
     states.note(shown + share, key="selection")
     if found.empty:
@@ -68,23 +69,25 @@ def _list(view: RunView) -> None:
         if pd.isna(identity):
             st.warning("This episode has not been played, or its file cannot be read.", icon=":material/hourglass_empty:")
         else:
-            links.go("episodes", episode=str(identity), **_query(chosen))
+            links.here(episode=str(identity))
     if view.columns.unreadable:
         _unreadable(view)
 
 
-def _filters(frame: pd.DataFrame) -> dict[str, Any]:
-    first, second, third, fourth, fifth = st.columns([3, 3, 2, 3, 2])
-    with first:
-        sites = st.multiselect("Site", _values(frame, "site"), key="site", bind="query-params")
-    with second:
-        found = st.multiselect("State", [s for s in STATES if (frame["state"] == s).any()], key="state", bind="query-params")
-    with third:
-        windows = st.multiselect("Window", _values(frame, "window"), key="window", bind="query-params")
-    with fourth:
-        text = st.text_input("Task or goal contains", key="q", bind="query-params", max_chars=200)
-    with fifth:
-        sort = st.selectbox("Sort by", list(SORTS), key="sort", bind="query-params")
+def _filters(frame: pd.DataFrame, *, folded: bool) -> dict[str, Any]:
+    """The filter strip. It stands above an open episode too, folded: previous and next keep to the selection."""
+    with st.expander("Filters", icon=":material/filter_alt:") if folded else st.container():
+        first, second, third, fourth, fifth = st.columns([3, 3, 2, 3, 2])
+        with first:
+            sites = st.multiselect("Site", _values(frame, "site"), key="site", bind="query-params")
+        with second:
+            found = st.multiselect("State", [s for s in STATES if (frame["state"] == s).any()], key="state", bind="query-params")
+        with third:
+            windows = st.multiselect("Window", _values(frame, "window"), key="window", bind="query-params")
+        with fourth:
+            text = st.text_input("Task or goal contains", key="q", bind="query-params", max_chars=200)
+        with fifth:
+            sort = st.selectbox("Sort by", list(SORTS), key="sort", bind="query-params")
     return {"site": sites, "state": found, "window": windows, "q": text or "", "sort": sort}
 
 
@@ -109,17 +112,6 @@ def _filtered(frame: pd.DataFrame, chosen: dict[str, Any]) -> pd.DataFrame:
         keep &= hits.fillna(False)
     column, ascending = SORTS.get(chosen.get("sort") or "", SORTS["planned order"])
     return frame[keep.astype(bool)].sort_values([column, "key"], ascending=[ascending, True], na_position="last")
-
-
-def _remembered() -> dict[str, Any]:
-    """The filters that the list had before an episode was opened: previous and next keep to them."""
-    query = st.query_params
-    found: dict[str, Any] = {name: query.get_all(name) for name in ("site", "state", "window")}
-    return {**found, "q": query.get("q", ""), "sort": query.get("sort", "")}
-
-
-def _query(chosen: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in chosen.items() if value and value != "planned order"}
 
 
 def _page(found: pd.DataFrame) -> pd.DataFrame:

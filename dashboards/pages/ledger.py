@@ -74,5 +74,5 @@ def _open(context: Context, found: Found, row: AuditRow) -> None:
         states.broken(place, "This replay cannot be opened.")
         return
     run, episode = place
-    page = {"page": str(row.divergence)} if row.divergence else {}
+    page = {"dreamed": str(row.divergence)} if row.divergence else {}
     links.go("episodes", run=run, episode=episode, view="Dream and reality", **page)

@@ -93,8 +93,8 @@ def _choose(dream: Trajectory, found: Assessment, pages: list[tuple[Observation,
     clicked = tables.clickable(shown, key="replay-pages")
     if clicked is not None and st.session_state.get("_replay_page") != clicked:
         st.session_state["_replay_page"] = clicked
-        st.query_params["page"] = str(clicked + 1)
-    asked = st.query_params.get("page", "")
+        st.query_params["dreamed"] = str(clicked + 1)
+    asked = st.query_params.get("dreamed", "")
     default = min(first.page, len(pages)) if first else 1
     return int(asked) if asked.isdecimal() and 1 <= int(asked) <= len(pages) else default
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 import pytest
@@ -24,6 +24,7 @@ from dashboards.server import HEALTH
 from harness.envs.session import BrowserSession
 from results.reader import RunReader
 from results.store import RunStore
+from results.text import one_line
 from tests.dashboards import places
 from tests.dashboards.replays import replay_run
 from tests.results.factory import episode, step
@@ -99,7 +100,8 @@ def browse(server: str, browser_session: BrowserSession) -> Iterator[Open]:
         for page in context.pages:
             assert page.evaluate("window.pwned") is None
             assert page.locator(".katex").count() == 0, "data was read as TeX"
-            assert page.locator("img[src*='evil'], a[href*='evil'], a[href^='javascript']").count() == 0
+            leading = page.evaluate("[...document.querySelectorAll('a[href], img[src]')].map(e => e.href || e.src)")
+            assert [url for url in leading if not _ours(url, server)] == []
             sane(page)
         context.close()
     assert wrong == []
@@ -161,6 +163,14 @@ def test_an_episode_is_opened_walked_through_and_left_with_the_back_button(brows
     assert query(page)["state"] == ["failure"]
     page.go_back()
     says(page, "goal of t5")
+
+
+def test_the_latest_failure_is_a_link_to_its_episode(browse: Open) -> None:
+    page = browse("/?run=good")
+    says(page, "Click a line to open the episode")
+    click_line(page, "latest", 0)
+    says(page, "goal of t11")
+    expect(page).to_have_url(re.compile("[?&]run=good"), timeout=PATIENCE)
 
 
 def test_a_table_is_downloaded(browse: Open) -> None:
@@ -239,7 +249,7 @@ def test_damaged_runs_raise_nothing(browse: Open, run: str) -> None:
 
 
 def test_hostile_data_is_shown_literally_and_does_nothing(browse: Open) -> None:
-    name = "%21%5Bi%5D(http%3Aevil.test)%20%24x%5E2%24%20%3Amaterial%2Fhome%3A%20%3Cb%3Ebold%3Cb%3E"
+    name = quote(one_line(places.NAME), safe="")
     page = browse(f"/?run={name}")
     says(page, "Latest episodes without success")
     page = browse(f"/episodes?run={name}&episode={first_hostile()}&view=Reply")
