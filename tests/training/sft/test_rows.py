@@ -106,7 +106,7 @@ def test_preparing_counts_rows_and_is_done_once(tmp_path: Path) -> None:
     data = make_data(tmp_path)
     told: list[str] = []
     first = prepare(config(), data, tmp_path / "out", lambda what, *_: told.append(what))
-    assert {"pages", "tokenizer", "train rows", "dev rows"} <= set(told)
+    assert {"train: pages", "train: tokenizer, rows", "train: labels", "train: rows", "dev: rows"} <= set(told)
     counts = first.counts["train"]
     assert isinstance(counts, dict)
     assert counts["refused"] == {}

@@ -39,12 +39,10 @@ class LearnedWorldModel:
         generation: GenerationConfig,
         assesses: bool,
         sample_temperature: float = DRAWN_TEMPERATURE,
-        preamble: str = "",
     ) -> None:
-        """`preamble` stands before every prompt: instructions for a model that was never trained on the format."""
         self.name, self.version, self.format, self.assesses = name, version, form, assesses
         self._model, self._tokenizer, self._generation = model, tokenizer, generation
-        self._sample_temperature, self._preamble = sample_temperature, preamble
+        self._sample_temperature = sample_temperature
         self.parameters = sum(p.numel() for p in model.parameters())
 
     @classmethod
@@ -68,7 +66,7 @@ class LearnedWorldModel:
         config = self._generation
         if samples > 1 and config.temperature == 0.0:
             config = config.model_copy(update={"temperature": self._sample_temperature})
-        prompts = [self._preamble + self.format.prompt(query) for query in queries]
+        prompts = [self.format.prompt(query) for query in queries]
         answers = self._generate(prompts, config, samples, [query.seed for query in queries])
         seconds = (time.perf_counter() - began) / (len(queries) * samples)
         found = [[self._read(query, answer, seconds) for answer in row] for query, row in zip(queries, answers, strict=True)]
@@ -79,13 +77,13 @@ class LearnedWorldModel:
 
         A model that was not taught to assess is asked all the same: the paper's frozen model judges by instruction.
         """
-        prompts = [self._preamble + assessment_prompt(self.format, query) for query in queries]
+        prompts = [assessment_prompt(self.format, query) for query in queries]
         found = choice_probabilities(self._model, self._tokenizer, prompts, CHOICES, self._generation)
         return [row[0] for row in found]
 
     def assessment_text(self, query: WorldModelQuery) -> str:
         """What `assess` reads, as evidence."""
-        return self._preamble + assessment_prompt(self.format, query)
+        return assessment_prompt(self.format, query)
 
     def close(self) -> None: ...
 

@@ -2,7 +2,7 @@
 
     DIR                       a checkpoint that `harness train world-model` wrote
     http:FILE.toml            the same behind a server                                        (model.http)
-    frozen:MODEL[:FORMAT]     an untrained language model: `smollm2`, or a directory; FORMAT `edits` (default) or `paper`
+    frozen:MODEL[:FORMAT]     an untrained language model: `smollm2`, or a directory; FORMAT `paper` (default) or `edits`
     copy                      nothing changes
     retrieval:DATA            the nearest transition of that data set's train split; with +FILE.toml shown to a model server
     oracle:RUN[,RUN…]         a real browser at the recorded episode's place                  (program: kept running)
@@ -20,7 +20,9 @@ from harness.errors import UsageError
 from harness.protocols import Judge, WorldModel
 
 SPELLINGS = "a checkpoint directory, copy, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL or http:FILE.toml"
-FROZEN_PROMPT_TOKENS, FROZEN_ANSWER_TOKENS = 800, 256
+FROZEN = {"paper": (1000, 1200), "edits": (800, 256)}
+"""Format → tokens of the page in the prompt, and of an answer, for a model that was never trained on it. The paper format says
+in its prompt what is wanted; `edits` does not: an untrained model can only guess."""
 
 
 def load(spec: str | Path, **options: Any) -> WorldModel:
@@ -123,10 +125,14 @@ def _frozen(rest: str, **options: Any) -> WorldModel:
     from training.world_model.model.learned import LearnedWorldModel
     from training.world_model.sft.rows import remembering
 
-    base, _, format_name = rest.partition(":")
+    base, _, named = rest.partition(":")
+    format_name = named or "paper"
+    if format_name not in FROZEN:
+        raise UsageError(f"no format {format_name!r}", fix=f"one of {', '.join(FROZEN)}")
+    prompt_tokens, answer_tokens = FROZEN[format_name]
     model, tokenizer = build_model(ModelConfig(base=base), ())
     encoder = PromptEncoder(tokenizer)
-    form = get_format(format_name or "edits", count_tokens=remembering(encoder.count), max_prompt_tokens=FROZEN_PROMPT_TOKENS)
+    form = get_format(format_name, count_tokens=remembering(encoder.count), max_prompt_tokens=prompt_tokens)
     generation = options.get("generation") or GenerationConfig()
     return LearnedWorldModel(
         model.to(options.get("device") or best_device()),
@@ -134,9 +140,8 @@ def _frozen(rest: str, **options: Any) -> WorldModel:
         form,
         name=f"frozen {Path(base).name}",
         version=form.name,
-        generation=generation.model_copy(update={"max_new_tokens": FROZEN_ANSWER_TOKENS}),
+        generation=generation.model_copy(update={"max_new_tokens": answer_tokens}),
         assesses=True,
-        preamble=getattr(form, "instructions", ""),
     )
 
 

@@ -1,8 +1,8 @@
 """A data set of transitions → what the training reads, made once and kept in OUT/prepared.
 
-    train.jsonl.gz ─┬─ some rows ─▶ tokenizer (nano)         prepared/tokenizer/
-                    ├─ all pages ─▶ page memory              prepared/memory.jsonl.gz
-                    └─ all rows ──▶ labels ─▶ token arrays   prepared/train.npz, dev.npz, prepared.json (counts)
+    train.jsonl.gz ─┬─ some rows ───▶ tokenizer (nano)                  prepared/tokenizer/
+                    ├─ pages, answers ─▶ page memory                    prepared/memory.jsonl.gz
+                    └─ all rows ────▶ labels ─▶ rows ─▶ token arrays    prepared/train.npz, dev.npz, prepared.json (counts)
 
 prepared.json is written last and names what it was made from: another configuration or data set makes everything anew.
 """
@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,10 +27,11 @@ from results.environment import package_versions
 from training.models import PromptEncoder, build_model
 from training.models.checkpoint import LIBRARIES
 from training.world_model.formats import Format, get_format
+from training.world_model.formats.rows import remember
 from training.world_model.labels import DiffLabeler
 from training.world_model.memory import PageMemory
 from training.world_model.sft.config import SftConfig
-from training.world_model.sft.rows import assessment_rows, remember, remembering, transition_rows
+from training.world_model.sft.rows import Examples, assessment_rows, remembering, transition_rows
 from training.world_model.sft.tokens import KINDS, LengthPolicy, TokenTable, tokenise
 from training.world_model.transitions import WorldModelExample, read_card, read_dataset, read_outcomes
 
@@ -54,11 +56,6 @@ class Prepared:
     data_sha256: str
 
 
-def make_format(config: SftConfig, memory: PageMemory, encoder: PromptEncoder) -> Format:
-    """The format as the configuration has it, counting with this tokenizer."""
-    return format_of(config.format.name, config.format.max_prompt_tokens, config.format.options, memory, encoder)
-
-
 def format_of(name: str, max_prompt_tokens: int, options: JsonDict, memory: PageMemory, encoder: PromptEncoder) -> Format:
     return get_format(
         name, memory=memory, count_tokens=remembering(encoder.count), max_prompt_tokens=max_prompt_tokens, **options
@@ -78,40 +75,37 @@ def prepare(config: SftConfig, data: Path, out: Path, progress: Progress = lambd
     for split in ("train", "dev"):
         if not card.splits[split].rows:
             raise UsageError(f"the {split} split of {data} is empty", fix="build a data set from more runs")
-    total = min(card.splits["train"].rows, config.rows.limit or card.splits["train"].rows)
     state = _read_state(folder / "prepared.json")
     known = state is not None and all(state.get(name) == value for name, value in stamp.items())
 
-    def chosen(split: str, count: int | None) -> Iterator[WorldModelExample]:
-        return evenly(read_dataset(data, split), card.splits[split].rows, count)
+    def examples(split: str, count: int | None) -> Examples:
+        rows = card.splits[split].rows
+        number = min(rows, count or rows)
+        return lambda what: counted(evenly(read_dataset(data, split), rows, count), f"{split}: {what}", number, progress)
 
+    train, dev = examples("train", config.rows.limit), examples("dev", config.checks.dev_rows)
     if known:
-        tokenizer_texts: Iterable[str] = ()
         memory = PageMemory.load(folder / "memory.jsonl.gz")
+        texts: Sequence[str] = ()
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        memory = remember(counted(chosen("train", config.rows.limit), "pages", total, progress))
-        tokenizer_texts = _texts(
-            config, memory, counted(chosen("train", config.rows.tokenizer_rows), "tokenizer", None, progress)
-        )
-    model, tokenizer = _model(config, folder / "tokenizer", tokenizer_texts, known)
+        memory = remember(train("pages"))
+        texts = _texts(config, examples("train", config.rows.tokenizer_rows))
+    model, tokenizer = _model(config, folder / "tokenizer", texts, known)
     encoder = PromptEncoder(tokenizer)
-    form = make_format(config, memory, encoder)
+    form = format_of(config.format.name, config.format.max_prompt_tokens, config.format.options, memory, encoder)
     if known and state is not None:
         tables = {split: TokenTable.load(folder / f"{split}.npz") for split in ("train", "dev")}
         counts = state["counts"]
     else:
-        memory.save(folder / "memory.jsonl.gz")
         tables, counts = {}, {}
-        for split in ("train", "dev"):
-            limit = config.rows.limit if split == "train" else config.checks.dev_rows
-            number = total if split == "train" else min(card.splits[split].rows, config.checks.dev_rows)
-            examples = counted(chosen(split, limit), f"{split} rows", number, progress)
-            tables[split], counts[split] = _table(config, examples, data, split, form, encoder)
+        for split, rows in (("train", train), ("dev", dev)):
+            tables[split], counts[split] = _table(config, rows, data, split, form, encoder)
             tables[split].save(folder / f"{split}.npz")
+        memory.save(folder / "memory.jsonl.gz")
         (folder / "prepared.json").write_text(json.dumps({**stamp, "counts": counts}, indent=2), encoding="utf-8")
     assert isinstance(counts, dict)
-    dev_examples = tuple(chosen("dev", config.checks.dev_rows))
+    dev_examples = tuple(evenly(read_dataset(data, "dev"), card.splits["dev"].rows, config.checks.dev_rows))
     return Prepared(model, tokenizer, encoder, form, memory, tables["train"], tables["dev"], dev_examples, counts, card.hash)
 
 
@@ -134,20 +128,20 @@ def counted(items: Iterable[T], what: str, total: int | None, progress: Progress
         progress(what, number, total)
 
 
-def _texts(config: SftConfig, memory: PageMemory, examples: Iterable[WorldModelExample]) -> list[str]:
+def _texts(config: SftConfig, examples: Examples) -> list[str]:
     """What nano's tokenizer learns from: prompts and targets as they will be, cut by an estimate of their tokens."""
     form = get_format(
         config.format.name,
-        memory=memory,
+        memory=remember(examples("tokenizer, pages")),
         count_tokens=approximate_tokens,
         max_prompt_tokens=config.format.max_prompt_tokens,
         **config.format.options,
     )
-    rows = transition_rows(examples, form, DiffLabeler(), Counter())
+    rows = transition_rows(lambda what: examples(f"tokenizer, {what}"), form, DiffLabeler(), Counter(), remembered=True)
     return ["assess\nsuccess\nfailure\n", *(text for row in rows for text in (row.prompt, row.completion))]
 
 
-def _model(config: SftConfig, folder: Path, texts: Sequence[str] | Iterable[str], known: bool) -> tuple[Any, Any]:
+def _model(config: SftConfig, folder: Path, texts: Sequence[str], known: bool) -> tuple[Any, Any]:
     """The untrained model; nano's tokenizer is kept, so that a resumed training has the same."""
     from training.models.presets import NANO, nano
 
@@ -161,14 +155,15 @@ def _model(config: SftConfig, folder: Path, texts: Sequence[str] | Iterable[str]
 
 
 def _table(
-    config: SftConfig, examples: Iterable[WorldModelExample], data: Path, split: str, form: Format, encoder: PromptEncoder
+    config: SftConfig, examples: Examples, data: Path, split: str, form: Format, encoder: PromptEncoder
 ) -> tuple[TokenTable, JsonDict]:
     refused: Counter[str] = Counter()
     policy = LengthPolicy(config.rows.lengths[-1], config.format.max_new_tokens)
-    told = list(transition_rows(examples, form, DiffLabeler(), refused))
+    remembered = split == "train"
+    rows = transition_rows(examples, form, DiffLabeler(), refused, remembered=remembered)
     if config.rows.assess:
-        told += list(assessment_rows(read_outcomes(data, split), form))
-    table = tokenise(told, encoder, policy, refused)
+        rows = chain(rows, assessment_rows(read_outcomes(data, split), form, remembered=remembered))
+    table = tokenise(rows, encoder, policy, refused)
     table, left_out = _share(table, config.rows.assess_share, config.seed)
     if not (table.kinds == 0).any():
         raise UsageError(

@@ -1,26 +1,28 @@
 """Rows of the training: a prompt, and what is to be written after it.
 
-    transition   prompt = format.prompt(query)              completion = format.target(query, o_t+1, label)
+    transition   training.world_model.formats.rows: prompt and target of a query, as the format spells them
     assessment   prompt = format.prompt of the last page    completion = `success` or `failure`   (model.assessment)
 
-Labels are made with the page memory as a later episode would find it: without the row's own episode, else the answer to "which
-page opens?" would always be "one that I remember word for word".
+Rows of the train split are made with the page memory as a later episode would find it (formats.rows.left_out).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from harness.axtree import CountTokens
 from training.world_model.formats import Format
-from training.world_model.labels import Labeler, Rejected
-from training.world_model.memory import PageMemory
+from training.world_model.formats.rows import build_rows, learn, left_out
+from training.world_model.labels import Labeler
 from training.world_model.model.assessment import FAILURE, SUCCESS, assessment_prompt, outcome_query
 from training.world_model.transitions import OutcomeExample, WorldModelExample
 
 Kind = Literal["transition", "assessment"]
+Examples = Callable[[str], Iterable[WorldModelExample]]
+"""What is being done with them (for the progress) → the examples, from the beginning."""
 
 
 class Row(NamedTuple):
@@ -29,44 +31,27 @@ class Row(NamedTuple):
     completion: str
 
 
-def episode_of(example: WorldModelExample) -> str:
-    """Whose pages these are, for the memory."""
-    return f"{example.provenance.get('run', '')}/{example.provenance.get('episode', '')}"
-
-
-def remember(examples: Iterable[WorldModelExample]) -> PageMemory:
-    """All pages of the examples, in order."""
-    memory = PageMemory()
-    for example in examples:
-        for page in (example.query.observation, example.next_observation):
-            memory.add(page, example.query.site, episode_of(example))
-    return memory
-
-
 def transition_rows(
-    examples: Iterable[WorldModelExample], form: Format, labeler: Labeler, refused: Counter[str]
+    examples: Examples, form: Format, labeler: Labeler, refused: Counter[str], *, remembered: bool
 ) -> Iterator[Row]:
-    """One row per transition; what the labeler rejects is counted in `refused` as `label <reason>`."""
-    for example in examples:
-        ended = example.provenance.get("terminated") is True
-        try:
-            label = labeler.label(example.query, example.next_observation, terminal=ended)
-        except Rejected as rejected:
-            refused[f"label {rejected.reason}"] += 1
-            continue
-        taught = form.with_memory(form.memory.without(episode_of(example)))
-        yield Row("transition", form.prompt(example.query), taught.target(example.query, example.next_observation, label))
+    """One row per transition; what the labeler rejects is counted in `refused` as `label <reason>`.
+
+    `remembered`: these are the examples that the format's memory was made of; their answers are added to it.
+    """
+    targets = learn(examples("labels"), form, labeler, remembered=remembered)
+    refused.update({f"label {reason}": count for reason, count in labeler.rejects.items()})
+    for row in build_rows(examples("rows"), form, targets, remembered=remembered):
+        yield Row("transition", row.prompt, row.target)
 
 
-def assessment_rows(outcomes: Iterable[OutcomeExample], form: Format) -> Iterator[Row]:
+def assessment_rows(outcomes: Iterable[OutcomeExample], form: Format, *, remembered: bool) -> Iterator[Row]:
     """One row per finished episode."""
     for outcome in outcomes:
+        view = form.with_memory(form.memory.without(*left_out(outcome))) if remembered else form  # type: ignore[arg-type]
         query = outcome_query(outcome.goal, outcome.history, outcome.observation, outcome.answer, outcome.site)
-        yield Row("assessment", assessment_prompt(form, query), SUCCESS if outcome.success else FAILURE)
+        yield Row("assessment", assessment_prompt(view, query), SUCCESS if outcome.success else FAILURE)
 
 
 def remembering(count: CountTokens, size: int = 65_536) -> CountTokens:
     """`count` with its latest answers kept: lines of pages come again and again."""
-    from functools import lru_cache
-
     return lru_cache(maxsize=size)(count)
