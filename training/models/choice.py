@@ -13,9 +13,8 @@ from typing import Any
 import torch
 
 from harness.errors import UsageError
-from training.models.generate import GenerationConfig, batches, prefill, tokenise
+from training.models.generate import GenerationConfig, batches, inference, prefill, tokenise
 from training.models.prompting import PromptEncoder
-from training.models.slots import slot_attention_in
 
 
 def choice_probabilities(
@@ -32,7 +31,7 @@ def choice_probabilities(
     config = (config or GenerationConfig()).model_copy(update={"max_new_tokens": 1})
     ids = tokenise(model, tokenizer, prompts, 1)
     found: list[tuple[float, ...]] = [()] * len(ids)
-    with torch.inference_mode(), slot_attention_in(model):
+    with inference(model, config):
         for batch in batches(ids, 1, config):
             logits_RV, _ = prefill(model, [ids[i] for i in batch], config)
             probabilities = torch.softmax(logits_RV[:, firsts].float(), dim=-1)

@@ -23,6 +23,7 @@ from transformers import AttentionInterface, Cache
 from transformers.cache_utils import CacheLayerMixin
 
 from harness.errors import UsageError
+from training.models.attention import causal_attention, own_attention_fits
 
 ATTENTION = "dynaweb_slots"
 
@@ -41,7 +42,10 @@ class SlotLayer(CacheLayerMixin):
     def lazy_initialization(self, key_states: torch.Tensor) -> None:
         _, heads, _, size = key_states.shape
         shape = (self._owner.rows, heads, self._owner.capacity, size)
-        self.keys, self.values = key_states.new_zeros(shape), key_states.new_zeros(shape)
+        kind = key_states.device.type
+        # under autocast attention runs in bfloat16: a float32 cache would be converted whole at every step
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else key_states.dtype
+        self.keys, self.values = (key_states.new_zeros(shape, dtype=dtype) for _ in range(2))
         self.is_initialized = True
 
     def update(
@@ -56,8 +60,8 @@ class SlotLayer(CacheLayerMixin):
             self.keys[owner.reading, :, :length] = key_states
             self.values[owner.reading, :, :length] = value_states
             return key_states, value_states
-        self.keys[owner.all_rows, :, owner.positions] = key_states[:, :, 0]
-        self.values[owner.all_rows, :, owner.positions] = value_states[:, :, 0]
+        self.keys[owner.all_rows, :, owner.positions] = key_states[:, :, 0].to(self.keys.dtype)
+        self.values[owner.all_rows, :, owner.positions] = value_states[:, :, 0].to(self.values.dtype)
         return self.keys[:, :, : owner.width], self.values[:, :, : owner.width]
 
     def select(self, rows: torch.Tensor) -> None:
@@ -115,26 +119,15 @@ def slot_attention(
     rows, heads, length, size = query_RHLD.shape
     shared = heads // key_RKWD.shape[1]
     if attention_mask is None:
-        if shared > 1:
-            key_RKWD = key_RKWD.repeat_interleave(shared, dim=1)
-            value_RKWD = value_RKWD.repeat_interleave(shared, dim=1)
-        out = F.scaled_dot_product_attention(query_RHLD, key_RKWD, value_RKWD, is_causal=length > 1, scale=scaling)
-    else:
-        # one new token per row: the query heads of a group stand where query positions would, so nothing is repeated
-        grouped = query_RHLD.reshape(rows, heads // shared, shared, size)
-        mask = attention_mask.to(grouped.dtype)
-        out = F.scaled_dot_product_attention(grouped, key_RKWD, value_RKWD, attn_mask=mask, scale=scaling)
-        out = out.reshape(rows, heads, 1, size)
-    return out.transpose(1, 2).contiguous(), None
+        return causal_attention(query_RHLD, key_RKWD, value_RKWD, scaling), None
+    # one new token per row: the query heads of a group stand where query positions would, so nothing is repeated
+    grouped = query_RHLD.reshape(rows, heads // shared, shared, size).to(key_RKWD.dtype)
+    mask = attention_mask.to(grouped.dtype)
+    out = F.scaled_dot_product_attention(grouped, key_RKWD, value_RKWD, attn_mask=mask, scale=scaling)
+    return out.reshape(rows, heads, length, size).transpose(1, 2).contiguous(), None
 
 
 AttentionInterface.register(ATTENTION, slot_attention)
-
-
-def own_attention_fits(model: Any) -> bool:
-    """May our attention stand in for the model's own: plain causal layers, reached through transformers' interface?"""
-    sliding = "sliding_attention" in (getattr(model.config, "layer_types", None) or ())
-    return bool(model._supports_attention_backend) and not sliding
 
 
 @contextmanager

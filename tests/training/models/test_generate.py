@@ -15,6 +15,7 @@ from harness.errors import UsageError
 from tests.training.models.support import tiny
 from training.models import GenerationConfig, PromptEncoder, choice_probabilities, generate
 from training.models.generate import batches
+from training.models.linear import fast_linears
 from training.models.sampling import distribution, pick, stream
 
 PROMPTS = tuple("button 'Add to basket' link 'Sign in' " * times for times in (1, 6, 3, 3, 9, 2))
@@ -130,6 +131,27 @@ def test_generation_leaves_the_model_as_it_was(made: tuple[Any, Any]) -> None:
     assert model.training
     assert model.config._attn_implementation == before
     model.eval()
+
+
+def test_float32_products_through_onednn_are_the_same_numbers(made: tuple[Any, Any]) -> None:
+    model, _ = made
+    ids = torch.randint(3, 200, (3, 40))
+    with torch.inference_mode():
+        before = model(ids).logits
+        with fast_linears(model):
+            assert any("forward" in module.__dict__ for module in model.modules())
+            torch.testing.assert_close(model(ids).logits, before, atol=1e-5, rtol=1e-5)
+    assert not any("forward" in module.__dict__ for module in model.modules()), "undone"
+
+
+def test_bfloat16_differs_by_its_rounding_alone(made: tuple[Any, Any]) -> None:
+    """The first token of each answer: later ones stand in contexts of their own."""
+    model, tokenizer = made
+    first = GREEDY.model_copy(update={"max_new_tokens": 3})
+    exact = generate(model, tokenizer, PROMPTS, first)
+    rounded = generate(model, tokenizer, PROMPTS, first.model_copy(update={"precision": "bf16"}))
+    for a, b in zip(exact, rounded, strict=True):
+        assert a[0].logprobs[0] == pytest.approx(b[0].logprobs[0], abs=0.05)
 
 
 def test_a_model_that_attends_through_windows_is_refused() -> None:

@@ -47,12 +47,13 @@ def plan(
     random = np.random.default_rng(np.random.SeedSequence((seed, 0xBA7C)))
     bucket = np.searchsorted(np.asarray(lengths), table.lengths)
     batches: list[list[int]] = []
-    left = epochs
-    while left > 0:
+    sizes = table.lengths
+    left, told = epochs, 0
+    while left > 0 and (max_tokens is None or told < max_tokens) and (max_steps is None or len(batches) < max_steps * per_step):
         chosen = random.permutation(len(table))[: max(1, round(min(1.0, left) * len(table)))] if len(table) else np.zeros(0, int)
         batches.extend(_one_pass(chosen, bucket, lengths, tokens_per_batch, random))
         left -= 1.0
-    sizes = table.lengths
+        told += int(sizes[chosen].sum())
     steps = min(len(batches) // per_step, max_steps or len(batches))
     tokens = np.array([sizes[batch].sum() for batch in batches[: steps * per_step]], dtype=np.int64)
     tokens_at = np.concatenate([[0], np.cumsum(tokens.reshape(steps, per_step).sum(axis=1))]).astype(np.int64)

@@ -213,7 +213,10 @@ def _measure(config: SftConfig, prepared: Prepared, evaluate: Evaluate | None) -
             prepared.form,
             name=config.preset,
             version="in training",
-            generation=GenerationConfig(max_new_tokens=config.format.max_new_tokens),
+            generation=GenerationConfig(
+                max_new_tokens=config.format.max_new_tokens,
+                precision="bf16" if precision(config.train.precision) else "fp32",
+            ),
             assesses=False,
         )
         return evaluate(world_model, prepared.dev_examples)
