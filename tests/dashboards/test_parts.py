@@ -25,8 +25,9 @@ def test_cells_are_scaled_and_what_was_not_measured_is_missing() -> None:
     cols = columns("site", ("rate", "percent"), ("95%", "interval"), ("cost", "usd"), ("n", "int"))
     table = Table("t", "T", cols, (("a", 0.123, Interval(0.1, 0.2), None, 1234), ("b", None, None, "unknown", 0)))
     frame = tables.frame(table)
-    assert frame.iloc[0].tolist() == ["a", 12.3, "[10.0, 20.0]", None, 1234]
+    assert [frame.iloc[0][column] for column in ("site", "rate", "95%", "n")] == ["a", 12.3, "[10.0, 20.0]", 1234]
     assert frame["rate"].isna().tolist() == [False, True]
+    assert frame["cost"].isna().tolist() == [True, False]
     assert frame.iloc[1]["cost"] == "unknown"
     assert frame.iloc[1]["n"] == 0
 
