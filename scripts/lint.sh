@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
 .venv/bin/mypy
-.venv/bin/lint-imports
+.venv/bin/lint-imports --no-cache # a cached graph misses packages that were added since
