@@ -40,7 +40,7 @@ _INTS = ("attempt", "steps", "invalid_actions", "agent_prompt_tokens", "agent_co
 _FLOATS = ("reward", "seconds", "agent_cost_usd")
 COLUMNS = (*PLANNED, "state", *_TEXTS, *_INTS, *_FLOATS)
 
-_BLOCK = 4 * 2**20
+_BLOCK = 2 * 2**20
 _ROW_SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("key", "status", *_TEXTS)]
     + [(name, pa.int64()) for name in _INTS]
@@ -91,27 +91,58 @@ def _fast(run: RunReader) -> RunColumns:
     plan = _plan(run.directory / PLAN)
     rows, skipped = _index(run.directory / INDEX)
     stored = _names(run.directory / EPISODES)
-    known = set(rows["episode_id"])
-    rows = rows[rows["episode_id"].isin(stored)]
-    attempts = 0 if rows.empty else int(rows["attempt"].max()) + 1
-    latest = rows.sort_values("attempt", kind="stable").drop_duplicates("key", keep="last")
-    frame = plan.merge(latest, on="key", how="left")
-    missing = frame["status"].isna() | (frame["stop_reason"] == "interrupted")
-    frame["state"] = frame["status"].mask(missing, "missing")
-    frame.loc[missing, [*_TEXTS, *_INTS, *_FLOATS]] = None
-    frame = frame.reindex(columns=list(COLUMNS))
-    return RunColumns(frame, _outcomes(frame), {}, attempts, exact=False, unindexed=len(stored - known), skipped_lines=skipped)
+    latest, attempts, known = _latest(rows, stored)
+    lines = pa.array([latest.get(key) for key in plan["key"].to_pylist()], pa.int64())
+    found = rows.take(lines)
+    del rows
+    columns = {name: plan[name] for name in PLANNED} | {"state": pc.fill_null(found["status"], "missing")}
+    columns |= {name: found[name] for name in (*_TEXTS, *_INTS, *_FLOATS)}
+    frame = pd.DataFrame(pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype))[list(COLUMNS)]
+    outcomes = _outcomes(pa.table(columns))
+    del found, columns
+    # What Arrow has freed it keeps for itself; a server that reads a run again and again would only grow.
+    pa.default_memory_pool().release_unused()
+    unindexed = len(stored - known)
+    return RunColumns(frame, outcomes, {}, attempts, exact=False, unindexed=unindexed, skipped_lines=skipped)
 
 
-def _outcomes(frame: pd.DataFrame) -> list[Outcome]:
-    columns = (frame[name].tolist() for name in (*PLANNED, "state"))
+def _latest(rows: pa.Table, stored: set[str]) -> tuple[dict[str, int], int, set[str]]:
+    """Key → line of its last attempt, where that one was not interrupted; the most attempts; every episode id seen.
+
+    A later line of one episode replaces an earlier one; a line whose episode is not on disk counts for nothing.
+    """
+    names = rows["episode_id"].to_pylist()
+    lines = {name: line for line, name in enumerate(names)}
+    keys, attempts = rows["key"].to_pylist(), rows["attempt"].to_pylist()
+    interrupted = pc.equal(rows["stop_reason"], "interrupted").to_pylist()
+    last: dict[str, int] = {}
+    most = 0
+    for name, line in lines.items():
+        if name in stored:
+            most = max(most, attempts[line] + 1)
+            if keys[line] not in last or attempts[line] > attempts[last[keys[line]]]:
+                last[keys[line]] = line
+    return {key: line for key, line in last.items() if not interrupted[line]}, most, set(lines)
+
+
+def _outcomes(table: pa.Table) -> list[Outcome]:
+    columns = (_shared(table[name]) for name in (*PLANNED, "state"))
     return [
         Outcome(key, task_id, site, cluster, window, repeat, order, evaluator, unachievable, state, row=None)
         for key, task_id, site, cluster, window, repeat, order, evaluator, unachievable, state in zip(*columns, strict=True)
     ]
 
 
-def _plan(path: Path) -> pd.DataFrame:
+def _shared(column: pa.ChunkedArray) -> list[Any]:
+    """The values, equal texts being one object: a hundred thousand names of five sites are five strings."""
+    if not pa.types.is_string(column.type):
+        return list(column.to_pylist())
+    encoded = column.combine_chunks().dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    return [words[code] for code in encoded.indices.to_pylist()]
+
+
+def _plan(path: Path) -> pa.Table:
     try:
         with gzip.open(path) as file:
             table = _streamed(_Prefix(file, MAX_STORED_BYTES), _PLAN_SCHEMA)
@@ -141,10 +172,10 @@ def _plan(path: Path) -> pd.DataFrame:
         "evaluator": pc.struct_field(task, ["evaluator", "kind"]),
         "unachievable": pc.fill_null(pc.struct_field(task, "unachievable"), False),
     }
-    return pd.DataFrame(pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype))
+    return pa.table(columns)
 
 
-def _index(path: Path) -> tuple[pd.DataFrame, int]:
+def _index(path: Path) -> tuple[pa.Table, int]:
     """The good rows, and how many lines are not good. The last line counts as being written if it has no end."""
     try:
         with path.open("rb") as file:
@@ -156,10 +187,11 @@ def _index(path: Path) -> tuple[pd.DataFrame, int]:
         rows = load_index(path)
         table = pa.Table.from_pylist([_flat(row) for row in rows.values()], _ROW_SCHEMA)
         skipped = max(0, _line_count(path) - len(rows))
-    good = pc.and_(pc.is_in(table["status"], pa.array(get_args(Status))), pc.is_valid(table["attempt"]))
+    good = pc.is_in(table["status"], pa.array(get_args(Status)))
+    for name in ("attempt", "episode_id", "key"):
+        good = pc.and_(good, pc.is_valid(table[name]))
     kept = table.filter(good)
-    frame = pd.DataFrame(kept.to_pandas(types_mapper=pd.ArrowDtype))
-    return frame.drop_duplicates("episode_id", keep="last"), skipped + table.num_rows - kept.num_rows
+    return kept, skipped + table.num_rows - kept.num_rows
 
 
 def _flat(row: EpisodeRow) -> dict[str, Any]:
