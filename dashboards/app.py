@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboards import context, links, states, style
+from dashboards import context, links, memory, states, style
 from dashboards.context import Context
 from dashboards.loading import Problem
 from dashboards.pages import ablations, audit, benchmarks, explorer, overview, training, world_model
@@ -49,6 +49,8 @@ def _page(name: str, title: str, icon: str, draw: Callable[[Context], None], roo
         except Exception as error:
             log.exception("page %s", name)
             states.broken(Problem(f"{type(error).__name__}: {error}", "report it with the log of harness dashboard"), BROKEN)
+        if shared.large:
+            memory.trim()
 
     return st.Page(run, title=title, icon=icon, url_path=name, default=name == "overview")
 

@@ -32,6 +32,11 @@ class Context:
     def runs(self) -> list[Found]:
         return self.discovery.of("run")
 
+    @property
+    def large(self) -> bool:
+        """A chosen run is so large that it is read from its index."""
+        return any(isinstance(view, RunView) and not view.columns.exact for view in (self.first, self.second))
+
 
 def choose(root: Path, page: str, *, pickers: bool) -> Context:
     """Draw the bar with both pickers, and read what they say. Pages about other things keep the choice and draw no bar."""

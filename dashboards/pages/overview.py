@@ -87,8 +87,8 @@ def _sites(context: Context, view: RunView) -> None:
 def _failures(view: RunView) -> None:
     st.subheader("Latest episodes without success", anchor=False)
     frame = view.columns.frame
-    failed = frame[frame["state"].isin(["failure", "error", "blocked", "inconclusive"])]
-    failed = failed.sort_values(["finish_index", "episode_id"], ascending=False).head(LATEST)
+    last = frame.loc[frame["state"].isin(["failure", "error", "blocked", "inconclusive"]), ["finish_index", "episode_id"]]
+    failed = frame.loc[last.sort_values(["finish_index", "episode_id"], ascending=False).index[:LATEST]]
     if failed.empty:
         some = (frame["state"] == "success").any()
         st.caption("None: every finished episode succeeded." if some else "No episode has finished.")
