@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from dashboards import memory
 from dashboards.cache import Latest
 from harness.errors import HarnessError
 from results.aggregate import rate_of_planned
@@ -111,7 +112,10 @@ def _read(found: Found, stamp: Stamp) -> RunView | Problem:
     begun = time.perf_counter()
     try:
         reader = RunReader.open(found.directory)
-        return RunView(found, stamp, reader, read_columns(reader), time.perf_counter() - begun)
+        columns = read_columns(reader)
+        if not columns.exact:
+            memory.trim()
+        return RunView(found, stamp, reader, columns, time.perf_counter() - begun)
     except HarnessError as error:
         return Problem.of(error)
 

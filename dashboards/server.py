@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dashboards import memory
 from harness.errors import NotReadyError, UsageError
 
 HOST = "127.0.0.1"
@@ -44,6 +45,7 @@ def serve(runs: Path, *, port: int | None, open_browser: bool, ready: Callable[[
         from streamlit.web import bootstrap
     except ImportError as error:
         raise NotReadyError("the dashboard needs Streamlit", fix="pip install 'dynaweb-harness[dashboard]'") from error
+    memory.one_arena()
     chosen = free_port(port)
     options = {**OPTIONS, "server.port": chosen, "server.headless": not open_browser}
     bootstrap.load_config_options(options)
