@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from dashboards import charts, links, palette, rates, safe, states, tables
+from dashboards import links, palette, rates, safe, states, tables
 from dashboards.cards import card
 from dashboards.context import Context
 from dashboards.loading import Problem, RunView
@@ -75,13 +75,35 @@ def _cards(context: Context, view: RunView) -> None:
 
 
 def _sites(context: Context, view: RunView) -> None:
+    """Bars in a grid, not a figure: a figure's library alone would delay the first paint by half a second."""
     st.subheader("Success by site", anchor=False)
-    series = {"A": rates.of_table(view.sites)}
+    lines = rates.of_table(view.sites)
+    shown = {"site": [safe.line(line.name, 60) for line in lines], **_bars(view, "")}
     if isinstance(context.second, RunView):
-        series["B"] = rates.of_table(context.second.sites)
-    charts.show(charts.rates(series), key="sites", name="success-by-site")
-    st.caption("Of planned episodes, with 95% intervals. Hover for n; the Benchmarks page has the table.")
+        shown |= _of_sites(context.second, [line.name for line in lines])
+    bar = st.column_config.ProgressColumn(min_value=0, max_value=100, format="%.1f%%")
+    configuration = {name: bar for name in shown if name.startswith("success")}
+    clicked = tables.grid(pd.DataFrame(shown), key="sites", configuration=configuration, select=True)
+    st.caption("Of planned episodes. Click a line for a site's episodes; the Benchmarks page draws the intervals.")
+    if clicked is not None:
+        whole = view.sites.total and clicked == len(lines) - 1
+        links.go("episodes", **({} if whole else {"site": safe.line(lines[clicked].name, 60)}))
     links.link("benchmarks", "All numbers of this run", ":material/leaderboard:")
+
+
+def _bars(view: RunView, suffix: str) -> dict[str, list[object]]:
+    lines = rates.of_table(view.sites)
+    return {
+        f"success{suffix}": [None if line.value is None else 100 * line.value for line in lines],
+        f"95% interval{suffix}": [written(line.interval, "interval") for line in lines],
+        f"n{suffix}": [line.n for line in lines],
+    }
+
+
+def _of_sites(view: RunView, names: list[str]) -> dict[str, list[object]]:
+    """The bars of a second run, in the order of the first one's sites; a dash where it has no such site."""
+    at = {line.name: position for position, line in enumerate(rates.of_table(view.sites))}
+    return {title: [cells[at[name]] if name in at else None for name in names] for title, cells in _bars(view, ", B").items()}
 
 
 def _failures(view: RunView) -> None:
