@@ -12,7 +12,7 @@ import streamlit as st
 
 from audits.metrics.numbers import Estimate
 from audits.metrics.summary import AuditSummary
-from dashboards import audit_tables, cards, charts, palette, results_files, states, tables
+from dashboards import audit_tables, cards, charts, palette, results_files, safe, states, tables
 from dashboards.charts import Series
 from dashboards.context import Context
 from dashboards.loading import Problem
@@ -61,7 +61,7 @@ def _controls(read: AuditSummary) -> None:
     else:
         st.error("Controls not passed: INVALID. The numbers below must not be quoted.", icon=":material/gpp_bad:")
         for text in read.reasons:
-            st.text(f"• {text}")
+            st.text(f"• {safe.line(text, 600)}")
     states.warnings(read.warnings, "Beside the numbers")
     made = audit_tables.controls(read.controls)
     if not made:
@@ -76,9 +76,10 @@ def _controls(read: AuditSummary) -> None:
 def _headline(read: AuditSummary) -> None:
     first, second, third, fourth = st.columns(4)
     with first:
-        cards.estimate("SSRF", read.headline, "withheld: see below")
+        cards.estimate("SSRF", read.headline, "withheld: see above")
     with second:
-        cards.estimate("SSRF beyond false alarms", read.excess, "no negative control")
+        withheld = "no negative control" if read.headline else "withheld: see above"
+        cards.estimate("SSRF beyond false alarms", read.excess if read.headline else None, withheld)
     with third:
         counts = read.counts
         planned = "no plan" if counts.planned is None else f"of {counts.planned:,} planned"
@@ -88,12 +89,13 @@ def _headline(read: AuditSummary) -> None:
         below = f"{100 * curve.threshold:.0f}% agree, at the lower limit"
         believed = read.status == "VALID"
         cards.card(
-            "Longest safe dream", f"{curve.h_max:d} pages" if believed else DASH, below if believed else "withheld: see below"
+            "Longest safe dream", f"{curve.h_max:d} pages" if believed else DASH, below if believed else "withheld: see above"
         )
-    if read.headline is None:
+    more = [text for text in read.headline_withheld if text not in read.reasons]
+    if more:
         st.caption("The headline is withheld because:")
-        for text in read.headline_withheld:
-            st.text(f"• {text}")
+        for text in more:
+            st.text(f"• {safe.line(text, 600)}")
     with st.expander("What the arms of an audit estimate"):
         for name, text in read.estimands.items():
             states.note(f"{name}: {text}", key=f"estimand-{name}")

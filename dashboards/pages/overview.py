@@ -54,8 +54,8 @@ def _cards(context: Context, view: RunView) -> None:
     rows = [outcome.row for outcome in columns.outcomes if outcome.row]
     first, second, third, fourth = st.columns(4)
     with first:
-        interval = f"95% interval {written(planned.interval, 'interval')}" if planned.interval else "nothing was planned"
-        card("Success, of planned", written(planned.value, "percent"), f"{interval}, n = {planned.n:,}")
+        interval = f"{written(planned.interval, 'interval')}, n = {planned.n:,}" if planned.interval else "nothing was planned"
+        card("Success, of planned", written(planned.value, "percent"), interval)
     with second:
         unscored = counts["error"] + counts["blocked"] + counts["inconclusive"]
         card("Episodes", f"{done:,} of {counts.planned:,}", f"{unscored:,} unscored, {counts['missing']:,} to go")
@@ -67,7 +67,8 @@ def _cards(context: Context, view: RunView) -> None:
         if rows:
             spent, speed = agent_spending(rows), pace(rows)
             cost = "unknown" if spent.cost_usd is None else written(spent.cost_usd, "usd")
-            card("Model cost", cost, f"{spent.requests:,} requests; median {written(speed.median_seconds, 'seconds')} an episode")
+            median = written(speed.median_seconds, "seconds")
+            card("Model cost", cost, f"{spent.requests:,} requests; {median} each")
         else:
             seconds = columns.frame["seconds"].median()
             median = DASH if pd.isna(seconds) else written(float(seconds), "seconds")
