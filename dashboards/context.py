@@ -71,7 +71,7 @@ def _into_url(page: str, runs: dict[str, Found]) -> None:
     for key, name in choice.items():
         fresh = before != page or key not in st.session_state
         if fresh and key not in st.query_params and name in runs:
-            st.query_params[key] = name
+            st.query_params[key] = st.session_state[key] = name
 
 
 def _state(view: RunView | Problem | None) -> None:

@@ -42,7 +42,8 @@ def pick(discovery: Discovery, kind: Kind, label: str, *, key: str) -> Found | N
     if not found:
         return None
     if key not in st.query_params and key not in st.session_state:
-        st.query_params[key] = next(iter(found))  # as in context: a link must not lead to another file tomorrow
+        # As in context: a link must not lead to another file tomorrow.
+        st.query_params[key] = st.session_state[key] = next(iter(found))
     name = st.selectbox(label, list(found), index=None, key=key, bind="query-params")
     return found[name if name in found else next(iter(found))]
 

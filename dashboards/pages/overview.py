@@ -36,7 +36,8 @@ def draw(context: Context) -> None:
         _newest(context)
         return
     _cards(context, view)
-    left, right = st.columns([5, 4], gap="medium")
+    compared = isinstance(context.second, RunView)
+    left, right = (st.container(), st.container()) if compared else st.columns([5, 4], gap="medium")
     with left:
         _sites(context, view)
     with right:
