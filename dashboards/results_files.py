@@ -41,9 +41,12 @@ def pick(discovery: Discovery, kind: Kind, label: str, *, key: str) -> Found | N
     found = {item.name: item for item in discovery.of(kind)}
     if not found:
         return None
-    if key not in st.query_params and key not in st.session_state:
+    if key not in st.query_params:
         # As in context: a link must not lead to another file tomorrow.
-        st.query_params[key] = st.session_state[key] = next(iter(found))
+        if key not in st.session_state:
+            st.query_params[key] = st.session_state[key] = next(iter(found))
+        elif st.session_state[key] is None:  # the back button, to before the line above
+            st.session_state[key] = next(iter(found))
     name = st.selectbox(label, list(found), index=None, key=key, bind="query-params")
     return found[name if name in found else next(iter(found))]
 
