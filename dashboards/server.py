@@ -35,7 +35,7 @@ OPTIONS: dict[str, Any] = {
     "theme.metricValueFontSize": "1.9rem",
     "theme.headingFontSizes": ["2rem", "1.6rem", "1.2rem", "1.05rem", "1rem", "0.9rem"],
     "theme.light.primaryColor": "#0072B2",
-    "theme.dark.primaryColor": "#56B4E9",
+    "theme.dark.primaryColor": "#2A82BD",
 }
 
 
