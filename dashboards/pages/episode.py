@@ -42,9 +42,22 @@ def draw(view: RunView, wanted: str, selection: Sequence[str]) -> None:
         st.info("The episode has no step: it ended before the policy was asked.", icon=":material/inbox:")
         _verdict(episode)
         return
+    if not replay.is_replay(episode):
+        _steps(view, episode, wanted)
+        return
+    beside, alone = st.tabs(["Dream and reality", "Step by step"], key="part", bind="query-params")
+    if beside.open:
+        with beside:
+            replay.draw(view, episode)
+    if alone.open:
+        with alone:
+            _steps(view, episode, wanted)
+
+
+def _steps(view: RunView, episode: Episode, wanted: str) -> None:
     left, right = st.columns([2, 5], gap="medium")
     with left:
-        at = _timeline(steps, wanted)
+        at = _timeline(episode.trajectory.steps, wanted)
     with right:
         _step(view, episode, at)
 
@@ -120,15 +133,11 @@ def _step(view: RunView, episode: Episode, at: int) -> None:
         st.caption(f"Step {at:d} of 0 … {len(steps) - 1:d}")
     _action(step)
     names = ["Screenshot", "Tree", "What it did", "Reply", "Verdict"]
-    if replay.is_replay(episode):
-        names.insert(0, "Dream and reality")
     for name, tab in zip(names, st.tabs(names, key="view", bind="query-params"), strict=True):
         if not tab.open:
             continue
         with tab:
-            if name == "Dream and reality":
-                replay.draw(view, episode)
-            elif name == "Screenshot":
+            if name == "Screenshot":
                 _screenshots(view, episode, at)
             elif name == "Tree":
                 before = steps[at - 1].observation.axtree if at else None

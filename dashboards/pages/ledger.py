@@ -75,4 +75,4 @@ def _open(context: Context, found: Found, row: AuditRow) -> None:
         return
     run, episode = place
     page = {"dreamed": str(row.divergence)} if row.divergence else {}
-    links.go("episodes", run=run, episode=episode, view="Dream and reality", **page)
+    links.go("episodes", run=run, episode=episode, **page)

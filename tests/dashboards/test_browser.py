@@ -252,7 +252,7 @@ def test_hostile_data_is_shown_literally_and_does_nothing(browse: Open) -> None:
     name = quote(one_line(places.NAME), safe="")
     page = browse(f"/?run={name}")
     says(page, "Latest episodes without success")
-    page = browse(f"/episodes?run={name}&episode={first_hostile()}&view=Reply")
+    page = browse(f"/episodes?run={name}&episode={first_hostile()}&part=Step+by+step&view=Reply")
     says(page, "<script>window.pwned=1</script>")
     page.get_by_role("tab", name="Verdict").click()
     says(page, "by <script>window.pwned=1</script>")
