@@ -1,5 +1,5 @@
 # Thin on purpose: the logic is in scripts/ and in the package.
-.PHONY: run test lint slow bench arena arena-test oracle llm-proof clean
+.PHONY: run test lint slow bench arena arena-test oracle dashboard llm-proof clean
 
 run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a real Chromium
 	@scripts/bootstrap.sh
@@ -41,6 +41,12 @@ oracle: ## compare the objectives with verl's own functions (trl's are compared 
 	@scripts/bootstrap.sh dev webarena train audit dashboard oracle
 	@.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps verl==0.9.1
 	@.venv/bin/python -m pytest -m oracle tests/training $(PYTEST)
+
+dashboard: ## set up everything, play a small real run if there is none, then show every run in a browser
+	@scripts/bootstrap.sh dashboard
+	@scripts/ensure_chromium.sh
+	@scripts/example_runs.sh
+	@.venv/bin/harness dashboard
 
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)
 	@scripts/bootstrap.sh dev webarena train audit dashboard
