@@ -2,7 +2,8 @@
 
     oracle   every task a success           nearly, noop   none
     all runs of one policy: the same verdict for each task, whatever the order of play and the number of workers
-    all runs of the oracle: the same actions lead to the same pages, slow ones aside; what differs is listed, line by line
+    all runs of the oracle: the same actions lead to the same pages, slow ones and the volatile aside; what differs
+             is listed, line by line
 
 Exit code 1 if anything does not hold.
 """
@@ -15,7 +16,8 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from harness.axtree import normalise, parse
+from harness.axtree import parse
+from harness.benchmarks.arena.volatile import steady
 from harness.types import Observation, Trajectory
 from results.intervals import clopper_pearson
 from results.reader import RunReader
@@ -100,8 +102,8 @@ def _observed(trajectory: Trajectory) -> list[Observation]:
 
 
 def _lines(observation: Observation) -> list[str]:
-    """The tree without bids; the port tells only which instance set it was."""
-    text = normalise(parse(observation.axtree)).to_text()
+    """The tree without bids and what is volatile; the port tells only which instance set it was."""
+    text = steady(parse(observation.axtree)).to_text()
     return [_PORT.sub("localhost", line) for line in [observation.url, *text.splitlines()]]
 
 

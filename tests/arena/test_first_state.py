@@ -18,7 +18,7 @@ def databases(instance_set: InstanceSet, sites: list[str]) -> dict[str, Database
     found = {}
     for site in sites:
         app = instance_set.app(site)
-        found[app.app.name] = Database(app.app.name, app.database, app.golden_database)
+        found[app.app.name] = Database(app.app.name, app.database, app.golden_database, (app.data, app.golden))
     return found
 
 

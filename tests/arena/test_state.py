@@ -153,7 +153,29 @@ def test_the_database_may_be_in_use(files: Database) -> None:
 def test_the_ignore_lists_are_readable() -> None:
     assert "auth_cookie" in ignore_list("tracker").tables
     assert all("." in column for app in ("shop", "forum", "tracker") for column in ignore_list(app).columns)
-    assert ignore_list("no such application") == ((), frozenset())
+    assert ignore_list("no such application") == ((), frozenset(), ())
+
+
+def test_settings_kept_in_a_file_are_state_too(files: Database, tmp_path: Path) -> None:
+    (name,) = ignore_list("tracker").files
+    folders = (tmp_path / "live files", tmp_path / "golden files")
+    for folder in folders:
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("[ticket]\ndefault_component = search\ndefault_type = defect\n")
+    files = files._replace(folders=folders)
+    assert evaluate(files, []).unintended == ()
+    live = folders[0] / name
+    live.write_text("[ticket]\ndefault_component = api\ndefault_type = defect\n")
+    found = evaluate(files, [])
+    assert found.unintended == (f"tracker: files/{name}: 1 added, 1 removed, which nobody asked for",)
+    shown = found.evidence["changes"]["tracker"][f"files/{name}"]
+    assert shown["added_rows"] == [{"line": "default_component = api"}]
+    assert shown["removed_rows"] == [{"line": "default_component = search"}]
+    assert evaluate(files, [], tracker=["files/*"]).unintended == ()
+    live.write_text("[ticket]\ndefault_type = defect\ndefault_component = search\n")
+    assert evaluate(files, []).unintended != ()
+    live.unlink()
+    assert "3 removed" in evaluate(files, []).unintended[0]
 
 
 Rows = st.dictionaries(st.integers(1, 12), st.one_of(st.none(), st.integers(0, 3), st.text("ab", max_size=2)), max_size=12)

@@ -10,6 +10,7 @@ from contextlib import closing
 import httpx
 import pytest
 
+from harness.benchmarks.arena.state import Database, diff
 from harness.sites.catalog import TRACKER_MEMBER
 from harness.sites.instances import reset
 from harness.sites.records import InstanceSet
@@ -116,6 +117,29 @@ def test_no_list_is_kept_over_a_reset(client: httpx.Client, instance_set: Instan
         reset(instance_set, ["tracker"])
         sign_in(client)
     assert ">labels</option>" not in client.get("/newticket").text
+
+
+def test_a_default_set_in_the_admin_pages_is_seen_and_undone(client: httpx.Client, instance_set: InstanceSet) -> None:
+    """Trac keeps defaults in trac.ini, not in the database, and reads that file again when its time is another."""
+
+    def chosen() -> str:
+        form = client.get("/newticket").text
+        component = form[form.index('id="field-component"') :]
+        found = re.search(r"<option[^>]*selected[^>]*>([^<]+)", component[: component.index("</select>")])
+        return found[1] if found else ""
+
+    running = instance_set.app("tracker")
+    files = Database("tracker", running.database, running.golden_database, (running.data, running.golden))
+    before = chosen()
+    names = re.findall(r'name="default" value="([^"]+)"', client.get("/admin/ticket/components").text)
+    other = next(name for name in names if name != before)
+    send(client, "/admin/ticket/components", default=other, apply="Apply changes")
+    assert chosen() == other
+    assert "files/project/conf/trac.ini" in diff(files)
+    reset(instance_set, ["tracker"])
+    sign_in(client)
+    assert chosen() == before
+    assert diff(files) == {}
 
 
 def test_who_may_do_what(client: httpx.Client) -> None:

@@ -18,6 +18,7 @@ DATA = (
     "harness/py.typed",
     "harness/benchmarks/arena/data/manifest.json",
     "harness/benchmarks/arena/state.toml",
+    "harness/benchmarks/arena/volatile.toml",
     "harness/benchmarks/miniwob.toml",
     "harness/benchmarks/webarena/errata.toml",
     "harness/policies/prompts/browsergym.md",

@@ -35,7 +35,8 @@ class ArenaPage:
     ends_on_answer = True
 
     def __init__(self, spec: EpisodeSpec, row: Mapping[str, Any], sites: InstanceSet) -> None:
-        self.context_options: dict[str, Any] = {"viewport": dict(VIEWPORT)}
+        # Sites that ask are told to leave out animations: a tab that is fading in is neither here nor there.
+        self.context_options: dict[str, Any] = {"viewport": dict(VIEWPORT), "reduced_motion": "reduce"}
         self._spec = spec
         self._row = row
         self._sites = sites
@@ -99,7 +100,7 @@ class ArenaPage:
         running = self._sites.apps[app]
         if why := problem(running.app, running.port):
             raise SiteError(f"the {app} went down during the episode: {why}", kind="unreachable", fix="harness sites status")
-        return Database(app, running.database, running.golden_database)
+        return Database(app, running.database, running.golden_database, (running.data, running.golden))
 
     def _accounts(self) -> dict[AppName, Account]:
         """One person per application: cookies are per host. Of two sites of one application the last named decides."""

@@ -2,9 +2,10 @@
 
     live database ──┬── checks    SELECTs that must give exactly the expected rows
     golden snapshot ┴── diff      every table, row by row: added, removed, changed → allowed by the task, or unintended
+                                  settings that an application keeps in a file, line by line, likewise
 
-Both files are opened read-only, the golden one attached to the live one, so that SQLite finds the differences itself. What any
-visit writes (sessions, counters) is left out by `state.toml`.
+Both databases are opened read-only, the golden one attached to the live one, so that SQLite finds the differences itself. What
+any visit writes (sessions, counters) is left out by `state.toml`, which also names the files.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from fnmatch import fnmatchcase
@@ -28,7 +30,7 @@ MAX_ROWS = 200
 """Rows of an answer that are read: an expected answer is short, a wrong one may be anything."""
 SHOWN_ROWS = 5
 """Rows of each kind of change that evidence keeps."""
-_ALLOWED = re.compile(r"(?P<table>[\w*?\[\]]+)(?P<counts>(?: [+~-]\d+)*)")
+_ALLOWED = re.compile(r"(?P<table>[\w*?\[\]./]+)(?P<counts>(?: [+~-]\d+)*)")
 _COUNT = re.compile(r"([+~-])(\d+)")
 
 
@@ -38,6 +40,8 @@ class Database(NamedTuple):
     app: str
     live: Path
     golden: Path
+    folders: tuple[Path, Path] | None = None
+    """All files of the application, live and golden: for settings that are not in the database. None: there are none."""
 
 
 class TableDiff(NamedTuple):
@@ -131,9 +135,13 @@ def query(path: Path, sql: str, parameters: Sequence[Any] = ()) -> list[list[Any
 
 
 def diff(files: Database) -> dict[str, TableDiff]:
-    """Table → what differs, for the tables that differ; ignored tables and columns left out."""
+    """Table → what differs, for the tables that differ; ignored tables and columns left out. A file stands as `files/NAME`."""
     ignored = ignore_list(files.app)
     found = {}
+    for name in ignored.files if files.folders else ():
+        lines = [_lines_of(folder / name) for folder in files.folders or ()]
+        if lines[0] != lines[1]:
+            found[f"files/{name}"] = _line_diff(*lines)
     with _reading(files.live) as connection:
         connection.execute("ATTACH DATABASE ? AS golden", [_uri(files.golden)])
         for table in _tables(connection):
@@ -148,6 +156,8 @@ class Ignored(NamedTuple):
     tables: tuple[str, ...]
     columns: frozenset[str]
     """As `table.column`."""
+    files: tuple[str, ...] = ()
+    """Not left out but looked at besides the database: paths below the application's folder."""
 
 
 @cache
@@ -155,7 +165,29 @@ def ignore_list(app: str) -> Ignored:
     """The section of `state.toml`."""
     text = resources.files("harness.benchmarks.arena").joinpath("state.toml").read_text(encoding="utf-8")
     section = tomllib.loads(text).get(app, {})
-    return Ignored(tuple(section.get("tables", ())), frozenset(section.get("columns", ())))
+    return Ignored(tuple(section.get("tables", ())), frozenset(section.get("columns", ())), tuple(section.get("files", ())))
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise EvaluatorError(f"the file {path.name} cannot be read: {first_line(error)}", kind="state_query") from error
+
+
+def _line_diff(after: list[str], before: list[str]) -> TableDiff:
+    gained, lost = Counter(after) - Counter(before), Counter(before) - Counter(after)
+    moved = not gained and not lost  # the same lines in another order
+    return TableDiff(
+        added=tuple({"line": line} for line in (after if moved else gained.elements())),
+        removed=tuple({"line": line} for line in (before if moved else lost.elements())),
+        changed=(),
+    )
 
 
 # ---------------------------------------------------------------------------------------------- SQLite

@@ -64,6 +64,8 @@ OPTIONS = (
     ("ticket", "default_type", "defect"),
     ("ticket", "restrict_owner", "enabled"),
     ("timeline", "default_daysback", "14"),
+    # A preview that appears while nobody acts would make a page depend on the clock; the Preview button is there
+    ("trac", "auto_preview_timeout", "0"),
     ("trac", "database", "sqlite:db/trac.db?synchronous=off"),
     ("trac", "default_date_format", "iso8601"),
     # "3 months ago" would be right on one day only
