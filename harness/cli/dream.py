@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,8 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from harness.errors import EXIT_INFRA_ERRORS, UsageError
 
 if TYPE_CHECKING:
-    from harness.types import Episode, Trajectory
-    from results.manifest import RunManifest
+    from harness.types import JsonDict, Trajectory
     from results.store import RunStore
     from training.dream import Dream, DreamConfig, PlannedDream
     from training.dream.generate import Actor
@@ -56,6 +54,7 @@ def dream(
     """
     from results.store import RunStore
     from training.dream import DreamConfig, plan_dreams, sample_starts
+    from training.dream.storing import dream_manifest
     from training.world_model.model import load, load_judge
     from training.world_model.model.loading import judge_of
 
@@ -65,7 +64,8 @@ def dream(
     actor = _actor(policy, temperature)
     model = load(world_model)
     directory = run_dir or Path("runs") / f"dreams-{Path(world_model).name}-{seed}"
-    manifest = _manifest(directory, planned, config, world_model, policy, experts, split)
+    about: JsonDict = {"world_model": world_model, "experts": list(experts), "split": split}
+    manifest = dream_manifest(directory, planned, config, policy=policy, about=about, seed=seed)
     console = Console()
     try:
         with RunStore.start(directory, manifest, [item.spec for item in planned]) as store:
@@ -85,14 +85,12 @@ def dream(
 
 def _experts(runs: list[str], split: str) -> list[tuple[str, Trajectory]]:
     """(run/episode, trajectory) of every success of a real run."""
-    from results.reader import RunReader
-    from results.transitions import trajectories
+    from training.agent.experts import read_experts, split_of
 
     found = [
         (f"{row.run_id}/{row.episode_id}", row.trajectory)
-        for name in runs
-        for row in trajectories(RunReader.open(Path(name)), only_success=True)
-        if split in ("all", row.split) and row.trajectory.source in ("real", "expert")
+        for row in read_experts([Path(name) for name in runs])
+        if split in ("all", split_of(row))
     ]
     if not found:
         raise UsageError(
@@ -110,44 +108,6 @@ def _actor(policy: str, temperature: float) -> Actor:
     return load_actor(directory, temperature=temperature)
 
 
-def _manifest(
-    directory: Path,
-    planned: list[PlannedDream],
-    config: DreamConfig,
-    world_model: str,
-    policy: str,
-    experts: list[str],
-    split: str,
-) -> RunManifest:
-    from harness.benchmarks.tasksets import task_set_hash
-    from results.environment import collect_environment
-    from results.manifest import RunManifest
-
-    tasks = {item.spec.task.task_id: item.spec.task for item in planned}
-    benchmarks = sorted({task.benchmark for task in tasks.values()})
-    return RunManifest(
-        run_id=directory.name,
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        benchmark="+".join(benchmarks),
-        config={
-            "dream": config.model_dump(mode="json"),
-            "world_model": world_model,
-            "policy": {"name": policy},
-            "experts": list(experts),
-            "split": split,
-            "limits": {"max_steps": config.dream_length},
-        },
-        task_set_hash=task_set_hash(list(tasks.values())),
-        tasks=len(tasks),
-        planned=len(planned),
-        repeats=max(item.spec.repeat for item in planned) + 1,
-        base_seed=config.seed,
-        policy=policy,
-        judge="self-assessment",
-        environments=(collect_environment(),),
-    )
-
-
 def _play(
     store: RunStore,
     planned: list[PlannedDream],
@@ -158,6 +118,7 @@ def _play(
 ) -> int:
     """Dream what is not stored yet, group by group. Returns how many stored dreams are errors."""
     from training.dream import dream as dream_all
+    from training.dream.storing import dream_episode
 
     done = {row.episode_id for row in store.rows()}
     left = [item for item in planned if item.spec.episode_id not in done]
@@ -166,7 +127,7 @@ def _play(
         bar = progress.add_task("", total=len(planned), completed=len(planned) - len(left))
 
         def keep(found: Dream) -> None:
-            store.record(_episode(store.manifest.run_id, found), {})
+            store.record(dream_episode(store.manifest.run_id, found), {})
             progress.advance(bar)
 
         for first in range(0, len(left), batch):
@@ -185,17 +146,3 @@ def _summary(store: RunStore) -> str:
     claimed = sum(row.status == "success" for row in rows)
     low, high = wilson(claimed, len(rows))
     return f"claimed success {claimed}/{len(rows)} = {claimed / len(rows):.1%} [{low:.1%}, {high:.1%}]"
-
-
-def _episode(run_id: str, found: Dream) -> Episode:
-    from harness.types import Episode
-
-    return Episode(
-        run_id=run_id,
-        spec=found.planned.spec,
-        trajectory=found.trajectory,
-        verdict=found.verdict,
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        wall_seconds=sum(step.timing.policy + step.timing.execute for step in found.trajectory.steps),
-        finish_index=found.planned.spec.order_index,
-    )

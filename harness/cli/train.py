@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from harness.cli.train_agent import agent
 from harness.cli.train_agent_sft import agent_sft
 from harness.cli.train_world_model import world_model
 
@@ -16,6 +17,7 @@ app = typer.Typer(
 )
 app.command("world-model")(world_model)
 app.command("agent-sft")(agent_sft)
+app.command("agent")(agent)
 
 
 @app.callback()

@@ -1,7 +1,7 @@
 """Checkpoints of a training, and how it goes on after it was killed.
 
     DIR/
-      config.json                  what was asked for; a resume with another configuration is refused
+      training.json                what was asked for; a resume with another configuration is refused
       train_log.jsonl              one line per update, appended
       checkpoints/update-000010/   a checkpoint of the policy (training.models): `harness run --policy checkpoint:…` takes it
         resume/                    accelerate's state: weights, optimizer, scheduler, random numbers
@@ -29,7 +29,7 @@ from results.files import replace_file
 from results.training_log import TRAIN_LOG
 from training.agent.ledger import Ledger
 
-CONFIG, PROGRESS, RESUME, CHECKPOINTS = "config.json", "progress.json", "resume", "checkpoints"
+CONFIG, PROGRESS, RESUME, CHECKPOINTS = "training.json", "progress.json", "resume", "checkpoints"
 
 
 class Progress(Record):
@@ -40,7 +40,7 @@ class Progress(Record):
     cursor: int = 0
     """Tasks taken from the stream, all epochs together."""
     ledger: Ledger = Ledger()
-    evaluated: int = 0
+    evaluated: int = -1
     """The last update whose checkpoint was evaluated on the dev tasks."""
     best_update: int | None = None
     best_score: float | None = None

@@ -3,12 +3,15 @@
 name = "nano"
 [objective]  name, and what differs from its preset       training.objectives
 [mixture]    real expert trajectories                     training.agent.mixture
+[dream]      length, truncation, starts, judge             here, and training.dream.config
+[evaluation] which real tasks choose and report           here
 [trainer]    groups, optimiser, precision, checkpoints    here
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +20,7 @@ from pydantic import Field, ValidationError, field_validator
 from harness.errors import UsageError
 from harness.types import JsonDict, Record
 from training.agent.mixture import MixtureConfig
+from training.dream.config import DreamRules
 from training.objectives import ObjectiveConfig, get_objective
 
 
@@ -68,6 +72,40 @@ class TrainerConfig(Record):
     """Order of tasks, draws of the mixture, and all rollouts."""
 
 
+class DreamSection(DreamRules):
+    """`[dream]`: how dreams are begun, bounded and judged."""
+
+    judge: str = ""
+    """Who assesses: a world model by its spec. Empty: the world model that dreams, as in the paper."""
+    threshold: float = Field(default=0.5, gt=0, le=1)
+    """A dream whose assessed probability of success reaches it has reward 1."""
+    keep: bool = True
+    """Store every update's dreams as a run, for audits."""
+    batch: int = Field(default=64, ge=1, le=1024)
+    """Dreams side by side."""
+
+
+class EvaluationSection(Record):
+    """`[evaluation]`: real browsers. The checkpoint is chosen on dev, and the chosen one reported on test."""
+
+    benchmark: str = ""
+    """As for `harness run --bench`. Empty: nothing is evaluated."""
+    tasks: tuple[str, ...] = ()
+    """Globs over task ids; empty: all. Of a benchmark with splits only its dev (or test) tasks are played."""
+    dev_seeds: int = Field(default=1, ge=1)
+    """Episodes per task and evaluation."""
+    test_seeds: int = Field(default=3, ge=1)
+    """Episodes per task, for the policy at the start and the chosen one."""
+    dev_base_seed: int = Field(default=100_000, ge=0)
+    """First seed of dev episodes. Experts must come from others where goals are drawn from the seed: checked."""
+    test_base_seed: int = Field(default=200_000, ge=0)
+    """First seed of test episodes."""
+    max_steps: int | None = Field(default=None, ge=1)
+    """Policy outputs per episode; left out: the benchmark's."""
+    workers: str = "auto"
+    """Browsers side by side."""
+
+
 class AgentConfig(Record):
     """A whole file."""
 
@@ -75,6 +113,8 @@ class AgentConfig(Record):
     objective: JsonDict = Field(default={"name": "dynaweb"})
     """`name` of a preset, and fields that differ from it."""
     mixture: MixtureConfig = MixtureConfig()
+    dream: DreamSection = DreamSection()
+    evaluation: EvaluationSection = EvaluationSection()
     trainer: TrainerConfig = TrainerConfig()
     undisclosed: tuple[str, ...] = ()
     """Fields whose values a paper does not give, where the file stands for a paper."""
@@ -99,14 +139,18 @@ def build_objective(section: JsonDict) -> ObjectiveConfig:
     return get_objective(str(section.get("name", "")), **changes)
 
 
-def load_agent_config(path: Path) -> AgentConfig:
-    """Read a file. Raises UsageError with one line."""
+def load_agent_config(path: Path, changes: Mapping[str, Mapping[str, Any]] | None = None) -> AgentConfig:
+    """Read a file, with `changes` (section → field → value; None is no change) on top. Raises UsageError with one line."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", fix="see configs/agent/") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not TOML: {error}", fix="see configs/agent/") from None
+    for section, fields in (changes or {}).items():
+        kept = {name: value for name, value in fields.items() if value is not None}
+        if kept:
+            data[section] = {**data.get(section, {}), **kept}
     try:
         return AgentConfig.model_validate(data)
     except ValidationError as error:

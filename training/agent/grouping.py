@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from training.agent.experts import instance_of
 from training.agent.replay import ReplayBuffer
 from training.agent.rows import Prepared, Row, RowLimits, Sample, prepare
 from training.objectives import ObjectiveConfig, decide, group_advantages
@@ -105,7 +106,8 @@ class Grouping:
         return Batch(tuple(rows), tuple(trajectory_R), tuple(advantages_N.tolist()), len(self.groups))
 
     def _with_success(self, failed: list[Prepared]) -> list[Prepared]:
-        stored = self.replay.draw(failed[0].sample.trajectory.task.task_id, self.rng)
+        trajectory = failed[0].sample.trajectory
+        stored = self.replay.draw(instance_of(trajectory.task, trajectory.seed), self.rng)
         if stored is None:
             return failed
         self.log.replayed_groups += 1

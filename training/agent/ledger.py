@@ -21,6 +21,8 @@ class Ledger(Record):
     samples: int = 0
     """Rollouts of the policy; experts are read, not made."""
     valid_samples: int = 0
+    environment_steps: int = 0
+    """Steps of the rollouts: of a world model, or of a real browser in the online baseline."""
     policy_prompt_tokens: int = 0
     policy_tokens: int = 0
     world_model_prompt_tokens: int = 0
@@ -68,6 +70,7 @@ def rollout_cost(samples: Sequence[Sample], valid: int, seconds: float) -> Ledge
         prompt, written = _policy_tokens(sample.trajectory, policy)
         judged = sample.verdict.usage
         cost = cost + Ledger(
+            environment_steps=len(sample.trajectory.steps),
             policy_prompt_tokens=prompt,
             policy_tokens=written,
             world_model_prompt_tokens=dreamt.prompt_tokens,

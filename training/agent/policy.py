@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from pydantic import JsonValue
 
 from harness.errors import UsageError
 from harness.predictions import PastStep
-from harness.types import Observation, PolicyOutput, Task, Usage
-from training.agent.prompting import AgentPrompt, get_codec
-from training.models.checkpoint import CheckpointCard, load_checkpoint
+from harness.types import Observation, PolicyOutput, Task, Trajectory, Usage
+from training.agent.prompting import AgentPrompt, encode_expert, get_codec
+from training.models.checkpoint import CheckpointCard, load_checkpoint, save_checkpoint
 from training.models.generate import Generated, GenerationConfig, generate
 from training.models.prompting import PromptEncoder
+
+DRAW = "draw"
+"""Key of `Task.metadata`: what a policy samples from where several rollouts share the environment's seed."""
 
 
 class ActRequest(Protocol):
@@ -45,7 +49,7 @@ class CheckpointActor:
             raise UsageError(
                 f"{card.preset} is a checkpoint of a world model, not of an agent", fix="train one: harness train agent-sft"
             )
-        self._codec = get_codec(card.format)
+        self._codec, self.card = get_codec(card.format), card
         self.prompt = AgentPrompt.model_validate({"syntax": card.format, "max_prompt_tokens": card.max_prompt_tokens})
         self.encoder = PromptEncoder(tokenizer)
         self.model, self.tokenizer = model, tokenizer
@@ -64,6 +68,15 @@ class CheckpointActor:
             self._output(request, ids, text.dropped_lines, answer[0], seconds)
             for request, ids, text, answer in zip(requests, prompts, shown, answers, strict=True)
         ]
+
+    def encode(self, trajectory: Trajectory) -> list[tuple[list[int], list[int]]]:
+        """`training.agent.rows.Encode`: an expert's steps as this policy would have seen and written them."""
+        return encode_expert(self.prompt, self.encoder, trajectory)
+
+    def write(self, directory: Path, model: Any = None, **training: JsonValue) -> None:
+        """A checkpoint of `model` (default: the actor's own) as this policy. `training`: what its card says of the training."""
+        card = self.card.model_copy(update={"training": {"began_as": self.card.weights_sha256, **training}})
+        save_checkpoint(directory, self.model if model is None else model, self.tokenizer, card)
 
     def _output(
         self, request: ActRequest, prompt_ids: Sequence[int], dropped: int, answer: Generated, seconds: float
@@ -98,7 +111,8 @@ class CheckpointPolicy:
         self._goal, self._seed, self._past = "", 0, tuple[PastStep, ...]()
 
     def reset(self, goal: str, task: Task, seed: int) -> None:
-        self._goal, self._seed, self._past = goal, seed, ()
+        draw = task.metadata.get(DRAW)
+        self._goal, self._seed, self._past = goal, draw if isinstance(draw, int) else seed, ()
 
     def act(self, observation: Observation) -> PolicyOutput:
         seed = (self._seed + len(self._past)) % 2**31

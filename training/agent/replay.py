@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.types import Trajectory, Verdict
+from training.agent.experts import instance_of
 from training.agent.rows import Prepared, Row, Sample
 
 PER_TASK = 8
@@ -31,11 +32,11 @@ class ReplayBuffer:
         """Keep the successes among these valid samples."""
         for one in prepared:
             if not one.sample.expert and one.reward >= 1:
-                self._kept.setdefault(one.sample.trajectory.task.task_id, deque(maxlen=PER_TASK)).append(one)
+                self._kept.setdefault(_instance(one), deque(maxlen=PER_TASK)).append(one)
 
-    def draw(self, task_id: str, rng: random.Random) -> Prepared | None:
-        """One of the task's successes; None if there is none yet."""
-        kept = self._kept.get(task_id)
+    def draw(self, instance: str, rng: random.Random) -> Prepared | None:
+        """One of the instance's successes; None if there is none yet."""
+        kept = self._kept.get(instance)
         return rng.choice(list(kept)) if kept else None
 
     def save(self, directory: Path) -> None:
@@ -50,6 +51,10 @@ class ReplayBuffer:
         if (directory / FILE).exists():
             with gzip.open(directory / FILE, "rt", encoding="utf-8") as file:
                 self.add([_from_json(json.loads(line)) for line in file])
+
+
+def _instance(one: Prepared) -> str:
+    return instance_of(one.sample.trajectory.task, one.sample.trajectory.seed)
 
 
 def _to_json(one: Prepared) -> dict[str, Any]:

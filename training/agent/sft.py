@@ -78,7 +78,7 @@ def train_agent(
     model, tokenizer = _model(config, source)
     encoder = PromptEncoder(tokenizer)
     lessons = _lessons(config, source, encoder)
-    (out / "config.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
+    (out / "training.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
     refused: Counter[str] = Counter()
     table = _table(config, lessons.train, encoder, refused)
     dev = _table(config, lessons.dev, encoder, refused)
@@ -192,7 +192,7 @@ def _model(config: AgentSftConfig, source: Callable[[], Iterator[tuple[str, Traj
 
 
 def _check_target(config: AgentSftConfig, out: Path, states: Path, resume: bool) -> None:
-    before = out / "config.json"
+    before = out / "training.json"
     if not resume:
         if (out / CARD).exists() or latest_complete(states):
             raise UsageError(f"{out} holds a training already", fix="give --resume to go on with it, or another --out")

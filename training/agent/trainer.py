@@ -89,9 +89,15 @@ class AgentTrainer:
         reference: Any = None,
         evaluate: Evaluate | None = None,
         world_model_parameters: int | None = None,
+        about: JsonDict | None = None,
+        report: Callable[[JsonDict], None] = lambda _: None,
         accelerator: Accelerator | None = None,
     ) -> None:
-        """`model` is trained in place. Raises UsageError for what cannot be trained."""
+        """`model` is trained in place. Raises UsageError for what cannot be trained.
+
+        `about`: what else a resume must agree with (the policy begun with, the world model, the experts). `report` is told every
+        line of the log.
+        """
         self.objective = config.method()
         self.config, self.settings = config, config.trainer
         self._experts = experts or {}
@@ -109,6 +115,8 @@ class AgentTrainer:
         warmup = self.settings.warmup_updates
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)))
         self.model, optimizer, scheduler = self.accelerator.prepare(model, optimizer, scheduler)
+        # accelerate wraps the forward in autocast; rollouts sample from the same model, in the precision that they choose.
+        self.accelerator.unwrap_model(self.model, keep_fp32_wrapper=False)
         self._updater = Updater(
             self.model,
             optimizer,
@@ -130,12 +138,14 @@ class AgentTrainer:
             recorded_experts=self.objective.expert.policy == "recorded",
             encode=encode,
         )
-        self._files = TrainingDirectory(directory, config.model_dump(mode="json"), self.accelerator)
+        asked = {**config.model_dump(mode="json"), **({"about": about} if about else {})}
+        self._files = TrainingDirectory(directory, asked, self.accelerator)
         self._stream = TaskStream(tasks, self.settings.seed)
         self._rollout, self._save, self._evaluate = rollout, save, evaluate
         self._parameters = sum(parameter.numel() for parameter in model.parameters())
         self._world_model_parameters = world_model_parameters
         self._replay = ReplayBuffer()
+        self._report = report
 
     def train(self) -> Progress:
         """Run to the end. Returns where it ended; the policy's last (or best) checkpoint is `best_checkpoint(progress)`."""
@@ -153,9 +163,16 @@ class AgentTrainer:
         progress = Progress() if latest is None else latest[1]
         self._files.cut_log(progress)
         if latest is None:
-            return progress
+            return self._begun(progress)
         self._files.load_state(latest[0])
         self._replay.load(latest[0])
+        return self._evaluated(progress)
+
+    def _begun(self, progress: Progress) -> Progress:
+        """The policy that training begins with is evaluated like every later one: it may stay the best."""
+        if self._evaluate is None:
+            return progress
+        self._files.save(progress, self._write, self.settings.keep_checkpoints)
         return self._evaluated(progress)
 
     def _finished(self, progress: Progress) -> bool:
@@ -192,23 +209,26 @@ class AgentTrainer:
 
     def _record(self, progress: Progress, line: JsonDict) -> Progress:
         """Log and, when it is time, checkpoint. The log comes first: lines beyond the last checkpoint are cut off on resume."""
-        self._files.append(line)
+        self._log(line)
         if progress.update % self.settings.checkpoint_every and not self._finished(progress):
             return progress
-
-        def write(directory: Path) -> None:
-            self._save(self.accelerator.unwrap_model(self.model), directory)
-            self._replay.save(directory)
-
-        self._files.save(progress, write, self.settings.keep_checkpoints)
+        self._files.save(progress, self._write, self.settings.keep_checkpoints)
         return self._evaluated(progress)
+
+    def _write(self, directory: Path) -> None:
+        self._save(self.accelerator.unwrap_model(self.model), directory)
+        self._replay.save(directory)
+
+    def _log(self, line: JsonDict) -> None:
+        self._files.append(line)
+        self._report(line)
 
     def _evaluated(self, progress: Progress) -> Progress:
         """Evaluate the checkpoint of this update on the dev tasks, unless that was done."""
         if self._evaluate is None or progress.evaluated == progress.update:
             return progress
         found = dict(self._evaluate(self._files.checkpoint(progress.update), progress.update))
-        self._files.append({"step": progress.update, "dev": dict(found)})
+        self._log({"step": progress.update, "dev": dict(found)})
         progress = _with_best(progress.model_copy(update={"evaluated": progress.update}), found.get("success"))
         self._files.write_progress(progress)
         return progress

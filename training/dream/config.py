@@ -9,13 +9,11 @@ from pydantic import Field
 from harness.types import Record
 
 
-class DreamConfig(Record):
-    """Settings of one set of dreams. Defaults are the paper's where it states them (DynaWeb §3.3, §4.1, App. A.3)."""
+class DreamRules(Record):
+    """How one dream is begun, bounded and told. Defaults are the paper's where it states them (DynaWeb §3.3, §4.1, App. A.3)."""
 
     dream_length: int = Field(default=5, ge=1, le=50)
     """Policy outputs per dream, at most."""
-    group_size: int = Field(default=8, ge=1)
-    """Dreams per start: the group over which advantages are taken (the paper's n)."""
     middle_share: float = Field(default=0.5, ge=0, le=1)
     """Chance that a dream begins at a middle state of its expert trajectory, not at the first (undisclosed in the paper)."""
     truncation: Literal["fixed", "disagreement", "confidence"] = "fixed"
@@ -28,5 +26,12 @@ class DreamConfig(Record):
     """confidence: geometric mean of the answer's token probabilities, below which the dream ends."""
     tell_goal: bool = True
     """The world model is told the goal, as in the paper. False rules out that it leaks the answer into the page."""
+
+
+class DreamConfig(DreamRules):
+    """A set of dreams outside training: also how many, and from which seed."""
+
+    group_size: int = Field(default=8, ge=1)
+    """Dreams per start: the group over which advantages are taken (the paper's n)."""
     seed: int = 0
     """Starts, policy and world model draw from this; equal seeds dream equal dreams."""

@@ -32,7 +32,7 @@ from harness.types import (
     Trajectory,
     Verdict,
 )
-from training.dream.config import DreamConfig
+from training.dream.config import DreamRules
 from training.dream.starts import DreamStart
 from training.dream.truncation import confidence, disagreement
 
@@ -43,7 +43,7 @@ CHAT_ONLY = "raw_reward"
 class DreamEnv:
     """One dream. `seed` tells the dreams of a group apart."""
 
-    def __init__(self, world_model: WorldModel, judge: Judge, start: DreamStart, config: DreamConfig, *, seed: int) -> None:
+    def __init__(self, world_model: WorldModel, judge: Judge, start: DreamStart, config: DreamRules, *, seed: int) -> None:
         self._model, self._judge, self._start, self._config, self._seed = world_model, judge, start, config, seed
         self._now = start.observation
         self._past = start.history

@@ -1,6 +1,7 @@
 """Make dreams: group_size dreams from each start, all of them side by side, each by `run_episode`.
 
     plan_dreams(starts, config)                          →  PlannedDream …   group_size per start, each with a seed and a name
+    plan_groups([(start, size, seed) …])                 →  PlannedDream …   as many per start as a training asks for
     dream(planned, actor, world_model, judge, config)  →  Dream …          (trajectory, verdict), in order
 
 The policy is asked through an `Actor`, which answers a batch of pages at once; the world model and the judge are batched already
@@ -21,7 +22,7 @@ from harness.predictions import PastStep, Prediction, WorldModelQuery
 from harness.protocols import Judge, WorldModel
 from harness.rollout import run_episode
 from harness.types import EpisodeSpec, Observation, PolicyOutput, Record, Start, Task, Trajectory, Verdict
-from training.dream.config import DreamConfig
+from training.dream.config import DreamConfig, DreamRules
 from training.dream.env import DreamEnv
 from training.dream.meeting import Meeting
 from training.dream.starts import DreamStart
@@ -72,11 +73,16 @@ class Dream(NamedTuple):
 
 def plan_dreams(starts: Sequence[DreamStart], config: DreamConfig) -> list[PlannedDream]:
     """Dreams of one task are its repeats, numbered through all its starts, so that each has a name of its own in a run."""
+    return plan_groups([(start, config.group_size, f"{config.seed}/{group}") for group, start in enumerate(starts)])
+
+
+def plan_groups(groups: Sequence[tuple[DreamStart, int, str]]) -> list[PlannedDream]:
+    """Groups of any size: (start, dreams, seed of the group). Numbered as `plan_dreams` numbers them."""
     dreams_of: Counter[str] = Counter()
     planned: list[PlannedDream] = []
-    for group, start in enumerate(starts):
-        for member in range(config.group_size):
-            digest = hashlib.sha256(f"{config.seed}/{group}/{member}".encode()).digest()
+    for group, (start, size, seed) in enumerate(groups):
+        for member in range(size):
+            digest = hashlib.sha256(f"{seed}/{member}".encode()).digest()
             spec = EpisodeSpec(
                 task=start.task,
                 repeat=dreams_of[start.task.task_id],
@@ -93,7 +99,7 @@ def dream(
     actor: Actor,
     world_model: WorldModel,
     judge: Judge,
-    config: DreamConfig,
+    config: DreamRules,
     *,
     on_done: Callable[[Dream], None] | None = None,
 ) -> list[Dream]:

@@ -12,8 +12,10 @@ import pytest
 from harness.actions import make_action
 from harness.errors import UsageError
 from harness.types import Trajectory
+from results.transitions import TrajectoryRow
+from tests.training.agent.support import sample
 from tests.training.agent.toy import clicking
-from training.agent.experts import split_of
+from training.agent.experts import instance_of, split_of
 from training.agent.policy import load_policy
 from training.agent.sft import train_agent
 from training.agent.sft_config import AgentSftConfig, read_sft_config
@@ -81,14 +83,28 @@ def test_what_makes_no_sense_is_one_line(tmp_path: Path) -> None:
         read_sft_config(tmp_path / "none.toml")
 
 
-def test_test_tasks_are_never_trained_on() -> None:
-    class Row:
-        def __init__(self, split: str, held_out: bool, template: str = "t") -> None:
-            self.split, self.held_out_site, self.template = split, held_out, template
+def row(split: str = "", held_out: bool = False, template: str = "t", goal: str = "Do it", seed: int = 0) -> TrajectoryRow:
+    trajectory = sample("g", "e", turns=1, source="expert").trajectory
+    task = trajectory.task.model_copy(update={"goal": goal})
+    return TrajectoryRow(
+        run_id="r", episode_id="e", site="s", template=template, split=split, held_out_site=held_out,
+        status="success", reward=1.0, trajectory=trajectory.model_copy(update={"task": task, "seed": seed}),
+    )  # fmt: skip
 
-    assert split_of(Row("test", False)) == "test"  # type: ignore[arg-type]
-    assert split_of(Row("train", True)) == "test"  # type: ignore[arg-type]
-    assert split_of(Row("train", False)) == "train"  # type: ignore[arg-type]
-    shares = [split_of(Row("", False, f"template {k}")) for k in range(400)]  # type: ignore[arg-type]
+
+def test_test_tasks_are_never_trained_on() -> None:
+    assert split_of(row("test")) == "test"
+    assert split_of(row("train", held_out=True)) == "test"
+    assert split_of(row("train")) == "train"
+    shares = [split_of(row(template=f"template {k}")) for k in range(400)]
     assert 20 <= shares.count("dev") <= 60
     assert shares.count("test") == 0
+
+
+def test_where_goals_are_drawn_from_seeds_a_seed_is_the_instance() -> None:
+    """Tasks with a goal split by template, whatever the seed; tasks without one by seed."""
+    assert len({split_of(row(goal="Do it", seed=seed)) for seed in range(100)}) == 1
+    shares = [split_of(row(goal="", seed=seed)) for seed in range(400)]
+    assert 20 <= shares.count("dev") <= 60
+    assert instance_of(row(goal="", seed=3).trajectory.task, 3) != instance_of(row(goal="", seed=4).trajectory.task, 4)
+    assert instance_of(row(seed=3).trajectory.task, 3) == instance_of(row(seed=4).trajectory.task, 4)

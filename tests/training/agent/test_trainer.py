@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from harness.errors import UsageError
+from harness.types import JsonDict
 from results.training_log import read_training_log
 from tests.support.repository import ROOT
 from tests.training.agent.support import sample, tiny_llama
@@ -226,13 +227,29 @@ def test_a_rollout_that_loses_samples_is_a_mistake(tmp_path: Path) -> None:
 
 
 def test_the_best_checkpoint_on_dev_tasks_is_kept(tmp_path: Path) -> None:
-    scores = iter([0.2, 0.6, 0.4, 0.5])
+    scores = iter([0.1, 0.2, 0.6, 0.4, 0.5])
     chosen = plain(updates=4, checkpoint_every=1, keep_checkpoints=1)
     one = small(tmp_path, [1.0, 0.0] * 2, chosen, evaluate=lambda *_: {"success": next(scores)})
     ended = one.train()
     assert (ended.best_update, ended.best_score, one.best_checkpoint(ended).name) == (2, 0.6, "update-000002")
     assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == ["update-000002", "update-000004"]
-    assert [line["dev"] for line in log(tmp_path) if "dev" in line] == [{"success": s} for s in (0.2, 0.6, 0.4, 0.5)]
+    assert [line["dev"] for line in log(tmp_path) if "dev" in line] == [{"success": s} for s in (0.1, 0.2, 0.6, 0.4, 0.5)]
+
+
+def test_training_that_makes_it_worse_ends_with_the_policy_it_began_with(tmp_path: Path) -> None:
+    scores = iter([0.5, 0.2, 0.1])
+    told: list[JsonDict] = []
+    chosen = plain(updates=2, checkpoint_every=1, keep_checkpoints=1)
+    one = small(tmp_path, [1.0, 0.0] * 2, chosen, evaluate=lambda *_: {"success": next(scores)}, report=told.append)
+    ended = one.train()
+    assert (ended.best_update, one.best_checkpoint(ended).name) == (0, "update-000000")
+    assert told == log(tmp_path)
+
+
+def test_a_resume_must_agree_about_models_and_experts(tmp_path: Path) -> None:
+    small(tmp_path, [1.0, 0.0] * 2, plain(), about={"world_model": "a"}).train()
+    with pytest.raises(UsageError, match="another about"):
+        small(tmp_path, [1.0, 0.0] * 2, plain(), about={"world_model": "b"})
 
 
 def test_poisoned_advantage_is_the_share_of_refuted_successes(tmp_path: Path) -> None:

@@ -9,14 +9,9 @@ from typer.testing import CliRunner
 
 from harness.cli.main import app
 from harness.errors import UsageError
-from harness.types import Episode, EpisodeSpec, Verdict
 from results.reader import RunReader
-from results.store import RunStore
-from tests.results.factory import manifest
-from tests.training.dream.support import expert
+from tests.training.dream.places import agent, expert_run
 from tests.training.model.support import checkpoint
-from tests.training.models.support import tiny
-from training.models import CheckpointCard, save_checkpoint
 
 runner = CliRunner()
 
@@ -26,20 +21,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Holds `wm`, `agent` and `expert`: a world model, an agent, and a run with one success and one failure."""
     folder = tmp_path_factory.mktemp("dreams")
     checkpoint(folder / "wm")
-    model, tokenizer = tiny(1)
-    card = CheckpointCard(kind="agent", preset="tiny", format="descriptor", max_prompt_tokens=200, max_new_tokens=12)
-    save_checkpoint(folder / "agent", model, tokenizer, card)
-    trajectories = [expert("good", 3), expert("bad", 2)]
-    specs = [EpisodeSpec(task=t.task, seed=3, order_index=number) for number, t in enumerate(trajectories)]
-    about = manifest(specs, run_id="expert", policy="oracle", benchmark="b")
-    with RunStore.create(folder / "expert", about, specs) as store:
-        for spec, trajectory, status in zip(specs, trajectories, ("success", "failure"), strict=True):
-            verdict = Verdict(status=status, reward=float(status == "success"), scorer="s", scorer_version="1")  # type: ignore[arg-type]
-            episode = Episode(
-                run_id="expert", spec=spec, trajectory=trajectory, verdict=verdict, started_at="2024-05-01T10:00:00+00:00",
-                wall_seconds=1.0,
-            )  # fmt: skip
-            store.record(episode, {})
+    agent(folder / "agent")
+    expert_run(folder / "expert", {"good": (3, "success"), "bad": (2, "failure")})
     return folder
 
 
