@@ -28,8 +28,11 @@ from training.models.slots import SlotCache, slot_attention_in
 COMPACT_AT = 0.25
 """Share of ended rows at which a batch is copied without them: copying the cache costs about as much as one step."""
 
-Allowed = Callable[[int, Sequence[int]], Sequence[int] | None]
-"""(index of the prompt, token ids so far) → ids that may come next; None: any; empty: only the end."""
+MAX_REFUSED = 256
+"""Tokens that `accept` may refuse in one place; after that the answer ends there."""
+
+Accept = Callable[[int, Sequence[int], int], bool]
+"""(index of the prompt, token ids so far, the next one) → may it come? Asked about the tokens that would be taken only."""
 
 
 class GenerationConfig(Record):
@@ -87,12 +90,15 @@ def generate(
     samples: int = 1,
     seeds: Sequence[int] | None = None,
     stop_ids: Iterable[int] | None = None,
-    allowed: Allowed | None = None,
+    accept: Accept | None = None,
 ) -> list[list[Generated]]:
     """`samples` answers to each prompt, in the order of the prompts. A prompt is a text (put into the chat template) or ids.
 
     `seeds`: one per prompt (default 0). Greedy answers are made once and repeated. Raises UsageError for an empty prompt, or one
     that leaves no room in the model's context: cutting prompts is the caller's business.
+
+    A token that `accept` refuses is struck out, and the choice made again among the others: log-probabilities are of the
+    distribution without those struck out.
     """
     config = config or GenerationConfig()
     ids = tokenise(model, tokenizer, prompts, config.max_new_tokens)
@@ -104,7 +110,7 @@ def generate(
     found: list[list[Generated]] = [[] for _ in ids]
     with inference(model, config):
         for batch in batches(ids, drawn, config):
-            run = _Batch(model, ids, batch, drawn, config, seeds, stops, allowed, int(tokenizer.eos_token_id))
+            run = _Batch(model, ids, batch, drawn, config, seeds, stops, accept, int(tokenizer.eos_token_id))
             for row in run.run():
                 found[row.request].append(_finished(row, tokenizer, stops, len(ids[row.request])))
     return [answers * samples if drawn < samples else answers for answers in found]
@@ -114,7 +120,8 @@ def generate(
 def inference(model: Any, config: GenerationConfig) -> Iterator[None]:
     """Everything that generation needs around the model's forward."""
     half = torch.autocast(model.device.type, torch.bfloat16, enabled=config.precision == "bf16")
-    with torch.inference_mode(), slot_attention_in(model), fast_linears(model), half:
+    # not inference_mode: in it autocast converts every weight anew at every step
+    with torch.no_grad(), slot_attention_in(model), fast_linears(model), half:
         yield
 
 
@@ -162,10 +169,10 @@ class _Batch:
         config: GenerationConfig,
         seeds: Sequence[int],
         stops: frozenset[int],
-        allowed: Allowed | None,
+        accept: Accept | None,
         end: int,
     ) -> None:
-        self._model, self._config, self._stops, self._allowed, self._end = model, config, stops, allowed, end
+        self._model, self._config, self._stops, self._accept, self._end = model, config, stops, accept, end
         self._device = model.device
         self._rows = [_Row(r, s, len(ids[r])) for r in requests for s in range(samples)]
         self._distinct = sorted({ids[r] for r in requests}, key=lambda tokens: (len(tokens), tokens))
@@ -210,9 +217,17 @@ class _Batch:
         return self._rows
 
     def _sample(self, active: list[_Row], logits_RV: torch.Tensor, step: int) -> torch.Tensor:
-        if self._allowed is not None:
-            logits_RV = self._constrained(active, logits_RV)
-        tokens_R, logprobs_R = pick(logits_RV, self._uniforms[:, step], self._config.temperature, self._config.top_p)
+        tokens_R, logprobs_R = self._pick(logits_RV, step)
+        for refused in range(MAX_REFUSED if self._accept else 0):
+            places = [n for n, row in enumerate(active) if not row.ended and not self._accepts(row, int(tokens_R[n]))]
+            if not places:
+                break
+            logits_RV = logits_RV.clone() if refused == 0 else logits_RV
+            logits_RV[places, tokens_R[places]] = float("-inf")
+            if refused == MAX_REFUSED - 1:
+                logits_RV[places] = float("-inf")
+                logits_RV[places, self._end] = 0.0
+            tokens_R, logprobs_R = self._pick(logits_RV, step)
         for row, token, logprob in zip(active, tokens_R.tolist(), logprobs_R.tolist(), strict=True):
             if not row.ended:
                 row.token_ids.append(token)
@@ -221,14 +236,11 @@ class _Batch:
                 row.ended = token in self._stops
         return tokens_R
 
-    def _constrained(self, active: list[_Row], logits_RV: torch.Tensor) -> torch.Tensor:
-        assert self._allowed is not None
-        masked_RV = torch.full_like(logits_RV, float("-inf"))
-        for number, row in enumerate(active):
-            ids = None if row.ended else self._allowed(row.request, row.token_ids)
-            keep = slice(None) if ids is None else list(ids) or [self._end]
-            masked_RV[number, keep] = logits_RV[number, keep]
-        return masked_RV
+    def _pick(self, logits_RV: torch.Tensor, step: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return pick(logits_RV, self._uniforms[:, step], self._config.temperature, self._config.top_p)
+
+    def _accepts(self, row: _Row, token: int) -> bool:
+        return self._accept is None or self._accept(row.request, row.token_ids, token)
 
 
 def prefill(model: Any, prompts: Sequence[tuple[int, ...]], config: GenerationConfig) -> tuple[torch.Tensor, SlotCache]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import tempfile
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,8 @@ def load_smollm2() -> tuple[Any, Any]:
     logging.set_verbosity_error()  # it warns that a Llama tokenizer out of a GGUF behaves as before, which is what we want
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=gguf.name)
-        loaded = AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf.name)
+        with redirect_stderr(StringIO()):  # a progress bar that no setting switches off
+            loaded = AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf.name)
     finally:
         logging.set_verbosity(verbosity)
     model = AutoModelForCausalLM.from_config(loaded.config)

@@ -52,6 +52,17 @@ def test_malformed_and_cut_off_answers_are_surfaced_and_never_a_copy(model: Lear
         assert said.usage.prompt_tokens > 0
 
 
+def test_malformed_answers_are_decoded_again_under_the_grammar(model: LearnedWorldModel) -> None:
+    """Random weights write nonsense; bound to the grammar they can only be cut off, or readable and called repaired."""
+    said = [row[0] for row in model.predict([query(seed=seed) for seed in range(3)])]
+    for one in said:
+        assert one.repaired or one.malformed
+        if one.repaired:
+            assert one.next_observation is not None
+            assert not one.malformed or one.finish_reason == "length"
+        assert one.usage.requests == 2, "both answers are paid for"
+
+
 def test_success_is_assessed_where_an_episode_ends_and_nowhere_else(model: LearnedWorldModel, directory: Path) -> None:
     going, ending, aimless = (row[0] for row in model.predict([query(), stop(), stop(goal="")]))
     if not going.terminal:

@@ -100,20 +100,28 @@ def test_greedy_samples_are_one_answer_repeated(made: tuple[Any, Any]) -> None:
     assert len({a.token_ids for a in answers}) == 1
 
 
-def test_allowed_tokens_bound_what_is_written(made: tuple[Any, Any]) -> None:
+def test_refused_tokens_never_come(made: tuple[Any, Any]) -> None:
     model, tokenizer = made
     encoder = PromptEncoder(tokenizer)
     wanted = {0: encoder.completion("link 'Sign in'"), 1: encoder.completion("button 'Search'")}
+    free = generate(model, tokenizer, PROMPTS[:2], GREEDY)
 
-    def allowed(request: int, so_far: Sequence[int]) -> Sequence[int] | None:
-        return wanted[request][len(so_far) : len(so_far) + 1]
+    def accept(request: int, so_far: Sequence[int], token: int) -> bool:
+        return token not in free[request][0].token_ids
 
-    answers = generate(model, tokenizer, PROMPTS[:2], GREEDY, allowed=allowed)
-    assert [a[0].text for a in answers] == ["link 'Sign in'", "button 'Search'"]
-    assert answers[0][0].logprobs[0] == pytest.approx(0.0), "one token allowed: certain"
-    nothing = generate(model, tokenizer, PROMPTS[:1], GREEDY, allowed=lambda _request, _ids: ())
-    assert nothing[0][0].finish_reason == "stop"
-    assert nothing[0][0].text == ""
+    answers = generate(model, tokenizer, PROMPTS[:2], GREEDY, accept=accept)
+    for one, other in zip(answers, free, strict=True):
+        assert not set(one[0].token_ids) & set(other[0].token_ids)
+    unbound = generate(model, tokenizer, PROMPTS[:2], GREEDY, accept=lambda *_: True)
+    assert [a[0].token_ids for a in unbound] == [a[0].token_ids for a in free]
+
+    def only(request: int, so_far: Sequence[int], token: int) -> bool:
+        return token == wanted[request][len(so_far)]
+
+    exact = generate(model, tokenizer, PROMPTS[:2], GREEDY, accept=only)
+    assert all(set(a[0].token_ids[:-1]) <= set(wanted[n]) for n, a in enumerate(exact)), "else the answer ends"
+    nothing = generate(model, tokenizer, PROMPTS[:1], GREEDY, accept=lambda *_: False)
+    assert (nothing[0][0].finish_reason, nothing[0][0].text) == ("stop", "")
 
 
 def test_a_prompt_without_room_is_refused_and_never_cut(made: tuple[Any, Any]) -> None:

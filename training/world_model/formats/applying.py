@@ -224,11 +224,12 @@ class Applier:
 
 def set_value(node: WorkingNode, text: str) -> None:
     """Give a field a value, and to what shows it the same: see `set` in the module's docstring."""
+    before = "" if node.value is None else str(node.value)
     node.value = field_value(node.role, text)
     if "valuetext" in node.states:
         node.states["valuetext"] = text
     if node.role in ("textbox", "searchbox", "spinbutton"):
-        _mirror_text(node, text)
+        _mirror_text(node, _lines(before), _lines(text))
     elif node.role in ("combobox", "listbox"):
         for option in options_of(node):
             option.set_state("selected", option.name == text)
@@ -253,16 +254,22 @@ def options_of(node: WorkingNode) -> list[WorkingNode]:
     return [option for holder in [node, *below] for option in holder.children if option.role == "option"]
 
 
-def _mirror_text(node: WorkingNode, text: str) -> None:
-    if len(node.children) > 1 or any(child.role != "StaticText" for child in node.children):
+def _mirror_text(node: WorkingNode, before: list[str], lines: list[str]) -> None:
+    """The texts below a field are the lines of its value; a field with anything else below it is left alone."""
+    below = [child for child in node.children if child.role == "StaticText"]
+    if len(below) < len(node.children) or (len(below) > 1 and [child.name for child in below] != before):
         return
-    if not text:
-        for child in node.children:
-            child.dropped = True
-    elif node.children:
-        node.children[0].name, node.children[0].dropped = " ".join(text.split()), False
-    else:
-        node.insert(0, WorkingNode("StaticText", " ".join(text.split())))
+    for child, line in zip(below, lines, strict=False):
+        child.name, child.dropped = line, False
+    for child in below[len(lines) :]:
+        child.dropped = True
+    for line in lines[len(below) :]:
+        node.insert(len(node.children), WorkingNode("StaticText", line))
+
+
+def _lines(text: str) -> list[str]:
+    """A field's text as a page shows it: lines that are not empty, without outer and double blanks."""
+    return [" ".join(line.split()) for line in text.split("\n") if line.strip()]
 
 
 class _Line:

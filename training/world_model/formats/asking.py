@@ -16,6 +16,8 @@ FIELD_ROLES: Final = ("textbox", "searchbox", "spinbutton", "combobox")
 MAX_FIELDS: Final = 8
 """Fields that get a slot: those with a value, in document order."""
 MAX_SLOT_CHARS: Final = 120
+MAX_TYPED_CHARS: Final = 8_000
+"""What is typed has a slot although it is long: a small model would have to write all of it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ def ask(query: WorldModelQuery) -> Asked:
     fields = fields[:MAX_FIELDS]
     name = tree.nodes[it].name if it is not None else query.action.target.name if query.action.target else ""
     texts = {"it": plain(name), "typed": typed, **{f"f{k}": value for k, (_, value) in enumerate(fields, 1)}}
-    slots = Slots({key: text for key, text in texts.items() if len(text) <= MAX_SLOT_CHARS})
+    limits = {"typed": MAX_TYPED_CHARS}
+    slots = Slots({key: text for key, text in texts.items() if len(text) <= limits.get(key, MAX_SLOT_CHARS)})
     return Asked(tree, it, query.action.target, typed, fields, slots)
 
 

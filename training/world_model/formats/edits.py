@@ -21,6 +21,7 @@ from harness.types import Observation, OpenPage
 from training.world_model.formats.applying import Applier
 from training.world_model.formats.asking import Asked, ask
 from training.world_model.formats.exceptions import Edit, choose, words_of
+from training.world_model.formats.grammar import BECAUSE, END, SAME, Grammar
 from training.world_model.formats.observed import observed, unchanged
 from training.world_model.formats.opening import abstract, kept_url, last_parts, open_page, parts_of, tail_of, titled
 from training.world_model.formats.protocol import Reading
@@ -32,13 +33,13 @@ from training.world_model.memory import PageMemory
 from training.world_model.memory.addresses import document, route, shelf
 from training.world_model.memory.trees import page_tree
 
-BECAUSE, SAME, END, OPEN, KEEP, BACK, TAB = "because", "same", "end", "open", "keep", "back", "tab"
+OPEN, KEEP, BACK, TAB = "open", "keep", "back", "tab"
 _TAIL = re.compile(r"~[1-9]")
 MAX_PROMPT_TOKENS: Final = 400
 EXCEPTION_TOKENS: Final = 40
 MAX_HINT_CHARS: Final = 200
-MAX_KEPT_LINES: Final = 30
-MAX_KEPT_TOKENS: Final = 120
+MAX_KEPT_LINES: Final = 40
+MAX_KEPT_TOKENS: Final = 200
 """Edits up to which an address that changes on the present page is told so."""
 MAX_LINES: Final = 400
 """Of a text that is read; a looping model must not cost memory."""
@@ -92,7 +93,7 @@ class EditsFormat:
         head, place, edits = min(choices, key=self._length)
         lines = [line for edit in edits for line in edit.lines][:MAX_LINES]
         if head and (place.retrieved or self._too_long(lines)):
-            lines = choose(edits, lambda: self._known(query, asked, place.tree), self.count_tokens, self.exception_tokens)
+            lines = choose(edits, lambda: self._known(query, asked), self.count_tokens, self.exception_tokens)
         first = [f"{BECAUSE} {label.rationale}"] if self.rationale and label.rationale else []
         return "\n".join([*first, *([*head, *lines] or [SAME]), *([END] if label.terminal else [])])
 
@@ -105,13 +106,10 @@ class EditsFormat:
     def _too_long(self, lines: list[str]) -> bool:
         return len(lines) > MAX_KEPT_LINES or self.count_tokens("\n".join(lines)) > MAX_KEPT_TOKENS
 
-    def _known(self, query: WorldModelQuery, asked: Asked, remembered: Tree) -> set[str]:
-        """Words that a model may know: those of the prompt, of the present page and of the page that opens."""
-        words = words_of(replace(self, hints=0).prompt(query))
-        for tree in (asked.tree, remembered):
-            for node in tree.nodes:
-                words |= words_of(node.name)
-        return words
+    def _known(self, query: WorldModelQuery, asked: Asked) -> set[str]:
+        """Words that a model may know: those of the prompt and of the present page, and the names of slots."""
+        words = words_of(replace(self, hints=0).prompt(query)).union(asked.slots.texts)
+        return words.union(*(words_of(node.name) for node in asked.tree.nodes))
 
     def _heads(self, query: WorldModelQuery, asked: Asked, after: Observation) -> list[list[str]]:
         """First lines that lead to the right address; one of them is taught, the one with the shorter rest."""
@@ -159,6 +157,17 @@ class EditsFormat:
             return said.model_copy(update={"malformed": malformed})
         page = observed(query, tree, url=place.url, title=place.title, open_pages=place.open_pages, active=place.active)
         return said.model_copy(update={"next_observation": page, "malformed": malformed, "retrieved": place.retrieved})
+
+    def grammar(self, query: WorldModelQuery) -> Grammar:
+        asked = ask(query)
+
+        def start(head: list[str]) -> Tree | None:
+            try:
+                return self._go(query, asked, head)[0].tree
+            except Unreadable:
+                return None
+
+        return Grammar(lambda text: self.read(query, text).malformed, start, asked.slots, rationale=self.rationale)
 
     def _go(self, query: WorldModelQuery, asked: Asked, lines: list[str]) -> tuple[Destination, list[str]]:
         """Follow the first lines to the page that the others edit. Raises Unreadable."""

@@ -1,9 +1,9 @@
 """Which edits of a page that opens are worth teaching: those a model can foresee, the weightiest per token first.
 
 A remembered page is never quite the page that comes: another price, another list. Teaching all of it would teach a
-model to make texts up. So an edit is taught where every word that it writes stands in what the model may know (the
-prompt, the present page, the remembered page), and where it names its node by a name, not by a bare number. Of these the
-ones that put most nodes right per token stay, within a budget.
+model to make texts up. So an edit is taught where every word that it quotes stands in what the model may know (the
+prompt, the present page; not the remembered page, which no model is shown), and where it names its node by a word, not by a
+bare number or a price. Of these the ones that put most nodes right per token stay, within a budget.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.axtree import CountTokens
+from training.world_model.formats.quoting import unquote
 
 _WORD: Final = re.compile(r"\w+")
-_BY_NUMBER: Final = re.compile(r"[a-z]+(?: in| first| after| before)? [A-Za-z][\w-]* #")
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BY_NUMBER: Final = re.compile(r'[a-z]+(?: in| first| after| before)? [A-Za-z][\w-]* (?:#|"[\W\d_]*")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,16 @@ class Edit:
     lines: tuple[str, ...]
     weight: int
     """Nodes that it puts right."""
-    texts: tuple[str, ...]
-    """What it writes, slots filled; empty for edits that write nothing."""
 
     @property
     def by_number(self) -> bool:
-        """Does it name a nameless node, by its number on the page alone? Nobody can foresee which one that is."""
+        """Does it name a node without a word, by its number on the page alone? Nobody can foresee which one that is."""
         return _BY_NUMBER.match(self.lines[0]) is not None
+
+    @property
+    def quoted(self) -> set[str]:
+        """Words of all that it quotes: of the nodes it names and of the texts it writes; slots by their names."""
+        return {word for line in self.lines for text in _QUOTED.findall(line) for word in words_of(unquote(text))}
 
 
 def choose(edits: Sequence[Edit], known: Callable[[], set[str]], count_tokens: CountTokens, max_tokens: int) -> list[str]:
@@ -42,7 +47,7 @@ def choose(edits: Sequence[Edit], known: Callable[[], set[str]], count_tokens: C
     words = known()
     ranked: list[tuple[float, int, int]] = []
     for index, edit in enumerate(edits):
-        if not edit.by_number and all(word in words for text in edit.texts for word in words_of(text)):
+        if not edit.by_number and edit.quoted <= words:
             cost = count_tokens("\n".join(edit.lines) + "\n")
             ranked.append((-edit.weight / max(cost, 1), index, cost))
     chosen: set[int] = set()

@@ -108,6 +108,9 @@ class PaperFormat:
         after = observed(query, tree, url=url, title=title)
         return said.model_copy(update={"next_observation": after, "malformed": odd})
 
+    def grammar(self, query: WorldModelQuery) -> None:
+        """None: a large model keeps to the four parts, and a tree has no wrong lines."""
+
 
 class _Parts(NamedTuple):
     rationale: str

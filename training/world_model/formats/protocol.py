@@ -31,6 +31,16 @@ class Reading(Record):
     """`kind key` of the remembered page that served as next page (kind: exact, title, similar, history), else empty."""
 
 
+class Answers(Protocol):
+    """Which texts can still become a readable answer to one query: what a constrained decode asks."""
+
+    def allows(self, text: str) -> bool:
+        """May an answer begin so?"""
+
+    def ends(self, text: str) -> bool:
+        """Is it a whole answer?"""
+
+
 class Format(Protocol):
     """One spelling of queries and answers. Frozen: `with_memory` makes another."""
 
@@ -53,3 +63,6 @@ class Format(Protocol):
 
     def read(self, query: WorldModelQuery, text: str) -> Reading:
         """Never raises on a text, however hostile: what cannot be read is `malformed`."""
+
+    def grammar(self, query: WorldModelQuery) -> Answers | None:
+        """None where a format has none: then what is malformed stays so."""

@@ -81,7 +81,7 @@ class Writer:
         """Lines that say several changes at once."""
         changed = changes.of(Changed)
         found = [
-            self._edit(f"set {self.reference(edit.ref.at)} {self._quote(text)}", 2, text)
+            self._edit(f"set {self.reference(edit.ref.at)} {self._quote(text)}", 2)
             for edit in changed
             if edit.before.value != edit.after.value
             and field_value(edit.after.role, text := _typed(edit.after)) == edit.after.value
@@ -92,7 +92,7 @@ class Writer:
                 renamed.setdefault(edit.before.name, []).append(edit.after.name)
         for old, new in renamed.items():
             if len(new) > 1 and len(set(new)) == 1 and len(new) == len(self._page.named(old)):
-                found.append(self._edit(f"name {self._quote(old)} to {self._quote(new[0])}", len(new), new[0]))
+                found.append(self._edit(f"name {self._quote(old)} to {self._quote(new[0])}", len(new)))
         return found
 
     # ------------------------------------------------------------------------------------------ changed nodes
@@ -119,23 +119,21 @@ class Writer:
 
     def _fields(self, index: int, changed: dict[str, PropertyValue | None]) -> Iterator[Edit]:
         states: list[str] = []
-        texts: list[str] = []
         for key, value in changed.items():
             if key == "name":
-                yield self._edit(f"name {self.reference(index)} {self._quote(str(value))}", 1, str(value))
+                yield self._edit(f"name {self.reference(index)} {self._quote(str(value))}", 1)
             elif (verb := _VERB.get((key, value))) and type(value) is not int:
                 yield self._edit(f"{verb} {self.reference(index)}", 1)
             elif value is None:
                 states.append("=none" if key == "value" else f"-{key}")
             else:
                 states.append(self._state("" if key == "value" else key, value))
-                texts.append(str(value))
         if states:
-            yield self._edit(f"state {self.reference(index)} {' '.join(states)}", 1, *texts)
+            yield self._edit(f"state {self.reference(index)} {' '.join(states)}", 1)
 
     @staticmethod
-    def _edit(line: str, weight: int, *texts: str) -> Edit:
-        return Edit((line,), weight, texts)
+    def _edit(line: str, weight: int) -> Edit:
+        return Edit((line,), weight)
 
     # ------------------------------------------------------------------------------------------ new, moved, removed
 
@@ -152,7 +150,7 @@ class Writer:
                 anchor = self._anchor(siblings, run, -1 if parent < 0 else old_of[parent], old_of, placed)
                 lines = [line for top in run for line in self._block(after, top, placed, " ")]
                 new = [node for top in run for node in range(top, after.ends[top]) if placed.get(node, 0) is None]
-                yield Edit((f"add {anchor}", *lines), max(len(new), 1), tuple(after.nodes[node].name for node in new))
+                yield Edit((f"add {anchor}", *lines), max(len(new), 1))
 
     def _anchor(
         self, siblings: tuple[int, ...], run: list[int], parent: int, old_of: dict[int, int], placed: dict[int, int | None]

@@ -1,6 +1,6 @@
 """A language model in this process as a world model: all queries in one batch, n samples, every fault surfaced.
 
-    predict   prompt → generate → format.read → Prediction;   malformed → decoded once more, if asked for (`repair`)
+    predict   prompt → generate → format.read → Prediction;   malformed → decoded once more, under the format's grammar
     assess    P(success) from the first token after the assessment prompt
 At an episode's end (the agent's answer, waiting, a page foretold to be the last) a prediction also says `self_assessed_reward`.
 
@@ -17,12 +17,14 @@ from harness.actions import make_action
 from harness.predictions import PastStep, Prediction, WorldModelQuery
 from harness.types import Usage
 from training.models import Checkpoint, GenerationConfig, choice_probabilities, generate
-from training.models.generate import Allowed, Generated
+from training.models.generate import Generated
 from training.world_model.formats import Format
 from training.world_model.model.answers import prediction
 from training.world_model.model.assessment import CHOICES, WAITING, assessment_prompt, ends
 
 DRAWN_TEMPERATURE = 1.0
+REPAIR_SEED = 1_000_003
+"""Between the random streams of a first answer and of its repair."""
 
 
 class LearnedWorldModel:
@@ -67,10 +69,11 @@ class LearnedWorldModel:
         if samples > 1 and config.temperature == 0.0:
             config = config.model_copy(update={"temperature": self._sample_temperature})
         prompts = [self.format.prompt(query) for query in queries]
-        answers = self._generate(prompts, config, samples, [query.seed for query in queries])
+        seeds = [query.seed for query in queries]
+        answers = generate(self._model, self._tokenizer, prompts, config, samples=samples, seeds=seeds)
         seconds = (time.perf_counter() - began) / (len(queries) * samples)
         found = [[self._read(query, answer, seconds) for answer in row] for query, row in zip(queries, answers, strict=True)]
-        return self._with_assessments(queries, found)
+        return self._with_assessments(queries, self._repaired(queries, prompts, found, config))
 
     def assess(self, queries: Sequence[WorldModelQuery]) -> list[float | None]:
         """P(the goal is reached) at the page of each query, where its action is the agent's last word or a wait.
@@ -87,19 +90,49 @@ class LearnedWorldModel:
 
     def close(self) -> None: ...
 
-    def _generate(
-        self, prompts: list[str], config: GenerationConfig, samples: int, seeds: list[int], allowed: Allowed | None = None
-    ) -> list[list[Generated]]:
-        return generate(self._model, self._tokenizer, prompts, config, samples=samples, seeds=seeds, allowed=allowed)
+    def _repaired(
+        self, queries: Sequence[WorldModelQuery], prompts: list[str], found: list[list[Prediction]], config: GenerationConfig
+    ) -> list[list[Prediction]]:
+        """`found`, where what is malformed was decoded again under the format's grammar. What that does not help stays."""
+        places = [(n, k) for n, row in enumerate(found) for k, said in enumerate(row) if said.malformed]
+        grammars = [self.format.grammar(queries[n]) for n, _ in places]
+        if not places or any(grammar is None for grammar in grammars):
+            return found
+        began = time.perf_counter()
+        decode = self._tokenizer.decode
 
-    def _read(self, query: WorldModelQuery, answer: Generated, seconds: float) -> Prediction:
+        def accept(request: int, so_far: Sequence[int], token: int) -> bool:
+            grammar = grammars[request]
+            if grammar is None:
+                return True
+            if token == self._tokenizer.eos_token_id:
+                return grammar.ends(decode(so_far, skip_special_tokens=True))
+            # a character may be cut: its other bytes are the next token's
+            return grammar.allows(decode([*so_far, token], skip_special_tokens=False).rstrip("\ufffd"))
+
+        seeds = [queries[n].seed + REPAIR_SEED * (k + 1) for n, k in places]
+        answers = generate(self._model, self._tokenizer, [prompts[n] for n, _ in places], config, seeds=seeds, accept=accept)
+        seconds = (time.perf_counter() - began) / len(places)
+        for (n, k), [answer] in zip(places, answers, strict=True):
+            first, again = found[n][k], self._read(queries[n], answer, seconds, repaired=True)
+            if again.malformed and (again.next_observation is None or first.next_observation is not None):
+                again = first
+            found[n][k] = again.model_copy(update={"usage": first.usage + self._usage(answer, seconds)})
+        return found
+
+    @staticmethod
+    def _usage(answer: Generated, seconds: float) -> Usage:
+        return Usage(requests=1, prompt_tokens=answer.prompt_tokens, completion_tokens=len(answer.token_ids), seconds=seconds)
+
+    def _read(self, query: WorldModelQuery, answer: Generated, seconds: float, *, repaired: bool = False) -> Prediction:
         return prediction(
             self.format,
             query,
             answer.text,
             world_model=f"{self.name} {self.version}",
             finish_reason=answer.finish_reason,
-            usage=Usage(requests=1, prompt_tokens=answer.prompt_tokens, completion_tokens=len(answer.token_ids), seconds=seconds),
+            usage=self._usage(answer, seconds),
+            repaired=repaired,
             token_ids=answer.token_ids,
             token_logprobs=answer.logprobs,
         )

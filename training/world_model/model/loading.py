@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.protocols import Judge, WorldModel
 
 SPELLINGS = "a checkpoint directory, copy, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL or http:FILE.toml"
-FROZEN = {"paper": (1000, 1200), "edits": (800, 256)}
+FROZEN = {"paper": (1000, 600), "edits": (800, 256)}
 """Format → tokens of the page in the prompt, and of an answer, for a model that was never trained on it. The paper format says
 in its prompt what is wanted; `edits` does not: an untrained model can only guess."""
 
@@ -121,6 +121,7 @@ def form_of(directory: Path, encoder: Any) -> Any:
 def _frozen(rest: str, **options: Any) -> WorldModel:
     from training.models import GenerationConfig, ModelConfig, PromptEncoder, build_model
     from training.models.checkpoint import best_device
+    from training.models.presets import precision
     from training.world_model.formats import get_format
     from training.world_model.model.learned import LearnedWorldModel
     from training.world_model.sft.rows import remembering
@@ -140,7 +141,9 @@ def _frozen(rest: str, **options: Any) -> WorldModel:
         form,
         name=f"frozen {Path(base).name}",
         version=form.name,
-        generation=generation.model_copy(update={"max_new_tokens": answer_tokens}),
+        generation=generation.model_copy(
+            update={"max_new_tokens": answer_tokens, "precision": "bf16" if precision() else "fp32"}
+        ),
         assesses=True,
     )
 
