@@ -95,8 +95,8 @@ class CheckpointActor:
         )
 
 
-class _Request:
-    """One page of an episode."""
+class PageRequest:
+    """One page of an episode: an `ActRequest`."""
 
     def __init__(self, goal: str, observation: Observation, history: tuple[PastStep, ...], seed: int) -> None:
         self.goal, self.observation, self.history, self.seed = goal, observation, history, seed
@@ -116,7 +116,7 @@ class CheckpointPolicy:
 
     def act(self, observation: Observation) -> PolicyOutput:
         seed = (self._seed + len(self._past)) % 2**31
-        output = self.actor.act_all([_Request(self._goal, observation, self._past, seed)])[0]
+        output = self.actor.act_all([PageRequest(self._goal, observation, self._past, seed)])[0]
         self._past = (*self._past, PastStep(observation=observation, action=output.action))
         return output
 

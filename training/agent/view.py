@@ -15,7 +15,7 @@ A page that does not fit the budget is pruned by this rule; what stays is shown 
     3. then       lines that share a word with the goal
     4. then       other elements that can be acted on
     5. at last    other text
-    each in document order. Text that only repeats its parent's name is left out from the start.
+    each in document order. Text that only repeats its parent's name or value is left out from the start.
 """
 
 from __future__ import annotations
@@ -74,17 +74,16 @@ def past_line(action: Action) -> str:
     if action.name == INVALID_ACTION:
         return "unreadable"
     words = [WORDS.get(action.name, action.name)]
-    if action.target is not None:
-        words.append(f"{action.target.role} {quoted(spelt_name(action.target.name))}")
+    if (target := action.target) is not None:
+        words.append(f"{target.role} {quoted(spelt_name(target.name))}")
+        words += [f"{target.index + 1}/{target.count}"] if target.count > 1 else []
     if text := typed_of(action):
         words.append(quoted(_cut(text)))
     return " ".join(words)
 
 
 def _head(goal: str, observation: Observation) -> list[str]:
-    address = urlsplit(observation.url)
-    place = (address.path or "/") + (f"?{address.query}" if address.query else "")
-    head = [f"goal {quoted(_cut(goal, MAX_GOAL_CHARS))}", f"at {_cut(place)} {quoted(_cut(observation.title))}"]
+    head = [f"goal {quoted(_cut(goal, MAX_GOAL_CHARS))}", f"at {_cut(_place(observation.url))} {quoted(_cut(observation.title))}"]
     if len(observation.open_pages) > 1:
         tabs = [quoted(spelt_name(page.title)) for page in observation.open_pages]
         head.append(f"tabs {' '.join(tabs)} active {observation.active_page_index}")
@@ -92,6 +91,13 @@ def _head(goal: str, observation: Observation) -> list[str]:
     if observation.last_action_error:
         head.append(f"error {_cut(' '.join(observation.last_action_error.split()))}")
     return head
+
+
+def _place(url: str) -> str:
+    """Path and query. Of a file its name alone: where it lies is this machine's business."""
+    address = urlsplit(url)
+    path = address.path.rpartition("/")[2] if address.scheme == "file" else address.path
+    return (path or "/") + (f"?{address.query}" if address.query else "")
 
 
 def _lines(tree: Tree) -> dict[int, str]:
@@ -102,12 +108,16 @@ def _lines(tree: Tree) -> dict[int, str]:
         if index == 0 or (node.role in DECORATIVE_ROLES and not node.name and not _acts(node)):
             continue
         parent = tree.parents[index]
-        if node.role == "StaticText" and parent >= 0 and tree.nodes[parent].name.strip() == node.name.strip():
+        if node.role == "StaticText" and parent >= 0 and _says(tree.nodes[parent], node.name.strip()):
             continue
         if not plain(node.name) and node.value in (None, "") and not _acts(node):
             continue
         found[index] = _line(node, spelt.get(index))
     return found
+
+
+def _says(parent: Node, text: str) -> bool:
+    return text in (parent.name.strip(), "" if parent.value is None else str(parent.value).strip())
 
 
 def _line(node: Node, element: Element | None) -> str:

@@ -47,6 +47,22 @@ def test_a_page_in_the_words_that_a_policy_must_use() -> None:
     ]
 
 
+def test_where_a_file_lies_is_not_shown() -> None:
+    assert (
+        shown(page=PAGE.model_copy(update={"url": "file:///home/me/miniwob/click-test.html"}))[1]
+        == 'at click-test.html "All lamps"'
+    )
+
+
+def test_a_value_is_said_once_and_the_past_tells_namesakes_apart() -> None:
+    page = Observation(
+        url="http://x.test/", title="t",
+        axtree="RootWebArea 't'\n\t[1] textbox '' value='ab'\n\t\t[3] generic ''\n\t\tStaticText 'ab'\n\t[2] textbox ''",
+    )  # fmt: skip
+    past = PastStep(observation=page, action=with_target(make_action("fill", {"bid": "2", "value": "c"}), page))
+    assert shown(page=page, history=(past,))[2:] == ['past fill textbox "" 2/2 "c"', 'textbox "" 1/2 = "ab"', 'textbox "" 2/2']
+
+
 def test_what_does_not_fit_goes_by_the_rule() -> None:
     """Fields, headings and what is checked stay; then words of the goal; then what can be acted on; then text."""
     found = view("Buy a green lamp", PAGE, (), count_tokens=approximate_tokens, max_tokens=62)
