@@ -6,10 +6,11 @@ run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a 
 	@scripts/ensure_chromium.sh
 	@.venv/bin/harness run --bench miniwob --workers auto
 
-test: ## set up everything, then the whole test suite
+test: ## set up everything, the arena's applications too, then the whole test suite
 	@scripts/bootstrap.sh dev webarena train audit dashboard
 	@scripts/ensure_chromium.sh
-	@.venv/bin/python -m pytest -m "not slow and not gpu and not oracle" $(PYTEST)
+	@.venv/bin/harness sites install
+	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest -m "not slow and not gpu and not oracle" $(PYTEST)
 
 lint: ## style, types, import contracts
 	@scripts/bootstrap.sh dev webarena train audit dashboard

@@ -17,7 +17,7 @@ from harness.sites.environment import Environment
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests on real sites need an environment that takes minutes to install; `make arena-test` does and insists on it."""
+    """Tests on real sites need an environment that takes a minute to install; `make test` does and insists on it."""
     if item.get_closest_marker("sites") and (problem := Environment().problem()):
         if os.environ.get("HARNESS_REQUIRE_SITES"):
             pytest.fail(problem)
