@@ -36,6 +36,9 @@ class RowsSection(Record):
     """Also learn to say whether the goal is reached, from the train split's successes and failures."""
     assess_share: float = Field(default=0.2, ge=0.0, le=0.9)
     """Most that self-assessment rows may be of all rows; the others are left out at random."""
+    variants: int = Field(default=0, ge=0)
+    """Of each train row so many more, with other names and numbers, so that a small model learns to copy (sft.varying). All rows
+    are then in memory."""
     limit: int | None = Field(default=None, ge=1)
     """Use so many transitions, evenly drawn; left out: all."""
     tokenizer_rows: int = Field(default=3000, ge=1)

@@ -33,6 +33,7 @@ from training.world_model.memory import PageMemory
 from training.world_model.sft.config import SftConfig
 from training.world_model.sft.rows import Examples, assessment_rows, remembering, transition_rows
 from training.world_model.sft.tokens import KINDS, LengthPolicy, TokenTable, tokenise
+from training.world_model.sft.varying import varied
 from training.world_model.transitions import WorldModelExample, read_card, read_dataset, read_outcomes
 
 T = TypeVar("T")
@@ -163,6 +164,9 @@ def _table(
     rows = transition_rows(examples, form, DiffLabeler(), refused, remembered=remembered)
     if config.rows.assess:
         rows = chain(rows, assessment_rows(read_outcomes(data, split), form, remembered=remembered))
+    if config.rows.variants and remembered:
+        known = list(rows)
+        rows = chain(known, varied(known, config.rows.variants, config.seed))
     table = tokenise(rows, encoder, policy, refused)
     table, left_out = _share(table, config.rows.assess_share, config.seed)
     if not (table.kinds == 0).any():
