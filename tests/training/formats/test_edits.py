@@ -154,3 +154,21 @@ def test_slots_lose_nothing(texts: dict[str, str], text: str) -> None:
     for shown in (text, f"{{it}} {text} {{{{ {{f1}}", " ".join([text, *texts.values()])):
         assert slots.fill(slots.put(shown)) == shown
         assert unquote(quote(shown)) == shown
+
+
+def test_several_lines_that_are_typed_need_not_be_written_out() -> None:
+    """A field shows one text per line that is not empty; more lines, fewer and none."""
+    empty = home()
+    field = "textbox 'Search'"
+    old = "one\n\nthe  second line\n"
+    filled = edited(empty, (field, f"{field} value={old!r}\n\t\t\tStaticText 'one'\n\t\t\tStaticText 'the second line'"))
+    longer = "a line\nof text " * 40
+    lines = "".join(f"\n\t\t\tStaticText {' '.join(line.split())!r}" for line in longer.split("\n"))
+    told = edited(empty, (field, f"{field} value={longer!r}{lines}"))
+    form = get_format("edits", rationale=False)
+    for before, after, text in ((empty, filled, old), (filled, told, longer), (filled, empty, ""), (told, filled, old)):
+        asked = query(before, act(before, "type", "6", text=text))
+        answer = taught(asked, after)
+        assert answer == f'set it "{"{typed}" if text else ""}"'
+        reading = form.read(asked, answer)
+        assert reading.next_observation is not None and same_tree(reading.next_observation, after)
