@@ -14,6 +14,8 @@ from harness.predictions import PastStep
 from tests.training.formats.shop import act, edited, home, product, query
 from tests.training.formats.test_edits import same_tree
 from training.world_model.formats import EditsFormat, Format, PaperFormat, get_format
+from training.world_model.formats.asking import ask
+from training.world_model.formats.hinting import hints
 from training.world_model.labels import DiffLabeler
 from training.world_model.memory import PageMemory
 
@@ -144,3 +146,14 @@ def test_formats_are_chosen_by_name() -> None:
     with pytest.raises(UsageError, match="format edits"):
         get_format("edits", colour="red")
     assert get_format("paper", goal=False).name == "paper"
+
+
+def test_answers_that_the_page_has_nodes_for_come_first() -> None:
+    asked = ask(query(home(), act(home(), "click", "21")))
+    absent, present = 'focus textbox "City"', 'drop link "Brass Lamp"\nadd in it\n link "City"'
+    opens, several = 'open /x "y" ~1\ndrop link "Elsewhere"', 'name "a" to "b"\nset textbox "Search" "x"'
+    assert hints([absent, present], asked, 1) == [" ; ".join(present.split("\n"))]
+    assert hints([absent, opens], asked, 2) == [" ; ".join(opens.split("\n")), absent]
+    assert hints([absent, several, present], asked, 1) == [" ; ".join(several.split("\n"))]
+    assert hints(['drop link "', absent], asked, 2) == ['drop link "', absent], "neither fits: the order stays"
+    assert hints([f'set it "{"x" * 300}"'], asked, 1)[0].endswith("x…")

@@ -22,6 +22,7 @@ from training.world_model.formats.applying import Applier
 from training.world_model.formats.asking import Asked, ask
 from training.world_model.formats.exceptions import Edit, choose, words_of
 from training.world_model.formats.grammar import BECAUSE, END, SAME, Grammar
+from training.world_model.formats.hinting import SPARE, hints
 from training.world_model.formats.observed import observed, unchanged
 from training.world_model.formats.opening import abstract, kept_url, last_parts, open_page, parts_of, tail_of, titled
 from training.world_model.formats.protocol import Reading
@@ -37,7 +38,6 @@ OPEN, KEEP, BACK, TAB = "open", "keep", "back", "tab"
 _TAIL = re.compile(r"~[1-9]")
 MAX_PROMPT_TOKENS: Final = 400
 EXCEPTION_TOKENS: Final = 40
-MAX_HINT_CHARS: Final = 200
 MAX_KEPT_LINES: Final = 40
 MAX_KEPT_TOKENS: Final = 200
 """Edits up to which an address that changes on the present page is told so."""
@@ -79,8 +79,9 @@ class EditsFormat:
 
     def view(self, query: WorldModelQuery) -> View:
         """The prompt, and how many lines of the page are not in it."""
-        hints = [_hint(link.answer) for link in self.memory.links(query, self.hints)] if self.hints else []
-        return view(query, count_tokens=self.count_tokens, max_tokens=self.max_prompt_tokens, goal=self.goal, hints=hints)
+        known = [link.answer for link in self.memory.links(query, self.hints + SPARE)] if self.hints else []
+        told = hints(known, ask(query), self.hints)
+        return view(query, count_tokens=self.count_tokens, max_tokens=self.max_prompt_tokens, goal=self.goal, hints=told)
 
     def target(self, query: WorldModelQuery, next_observation: Observation, label: Label) -> str:
         asked = ask(query)
@@ -221,12 +222,6 @@ def _said(text: str) -> tuple[str, list[str], bool]:
     if lines and lines[0].startswith(f"{BECAUSE} "):
         rationale = lines.pop(0).removeprefix(f"{BECAUSE} ")
     return rationale, [line for line in lines if line != END], END in lines
-
-
-def _hint(answer: str) -> str:
-    """A remembered answer on one line, cut."""
-    line = " ; ".join(answer.split("\n"))
-    return line if len(line) <= MAX_HINT_CHARS else line[: MAX_HINT_CHARS - 1] + "…"
 
 
 def _tabs(now: Observation, after: Observation) -> list[str]:

@@ -15,6 +15,7 @@ from training.world_model.formats.opening import abstract
 from training.world_model.formats.quoting import quote
 from training.world_model.formats.working import short
 from training.world_model.memory.addresses import route, shelf
+from training.world_model.memory.links import presses_enter
 
 PAST_ACTIONS: Final = 3
 MAX_TEXT_CHARS: Final = 80
@@ -118,7 +119,7 @@ def _action(action: Action, asked: Asked) -> str:
     words = [action.name, "it"]
     if asked.typed:
         words.append(quote(_cut(asked.typed)))
-    if action.name == "type" and action.arguments.get("press_enter", True) is not False:
+    if presses_enter(action):
         words.append("enter")
     if action.name == "press":
         words.append(str(action.arguments.get("key_comb", ""))[:MAX_TEXT_CHARS])

@@ -4,6 +4,8 @@ An answer names the acted element `it` and the typed text `{typed}`, so what one
 them. Which link is most like a question is a matter of four things, in this order of weight:
 
     the same element by role and name    the same kind of page    the same page    the same place on it
+
+Where no element of that name is known, and none of its role on such a page, one of its role anywhere on the site answers.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from harness.predictions import WorldModelQuery
-from harness.types import Record
+from harness.types import Action, Record
 from training.world_model.memory.addresses import document, pattern, route, shelf
 
 MAX_ANSWER_CHARS: Final = 400
@@ -49,16 +51,22 @@ def spot_of(query: WorldModelQuery) -> Spot:
         shelf=shelf(url, query.site),
         pattern=pattern(page),
         route=page,
-        action=query.action.name,
+        action=f"{query.action.name} enter" if presses_enter(query.action) else query.action.name,
         role=target.role if target else "",
         name=target.name if target else "",
         place=" ".join([target.landmark.partition(" ")[0], *roles]) if target else "",
     )
 
 
-def keys_of(spot: Spot) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Under what a link is found: its element by name anywhere on the site; any element of its role on this kind of page."""
-    return (spot.shelf, spot.action, spot.role, "name", spot.name), (spot.shelf, spot.action, spot.role, "kind", spot.pattern)
+def keys_of(spot: Spot) -> tuple[tuple[str, ...], ...]:
+    """Under what a link is found: its element by name anywhere on the site; its role on this kind of page; its role."""
+    shared = (spot.shelf, spot.action, spot.role)
+    return (*shared, "name", spot.name), (*shared, "kind", spot.pattern), (*shared, "role")
+
+
+def presses_enter(action: Action) -> bool:
+    """Does it type and then press Enter? What follows is another page, not a filled field."""
+    return action.name == "type" and action.arguments.get("press_enter", True) is not False
 
 
 def most_alike(spot: Spot, links: Iterable[Link], count: int) -> list[Link]:

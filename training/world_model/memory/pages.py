@@ -70,7 +70,7 @@ class _Shelves:
     kinds: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     """(shelf, pattern) → routes, in order of first sight."""
     links: dict[tuple[str, ...], list[Link]] = field(default_factory=dict)
-    """Each link under both its keys (`links.keys_of`)."""
+    """Each link under all its keys (`links.keys_of`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class PageMemory:
             self._forget()
 
     def add_link(self, query: WorldModelQuery, answer: str, episode: str = "", template: str = "") -> None:
-        """Remember what an action led to, `max_links` for each element and for each role on a kind of page."""
+        """Remember what an action led to, `max_links` for each element, for each role on a kind of page, and for each role."""
         self._add_link(Link(spot=spot_of(query), answer=cut(answer), episode=episode, template=template))
 
     def _add_link(self, link: Link) -> None:
