@@ -1,5 +1,5 @@
 # Thin on purpose: the logic is in scripts/ and in the package.
-.PHONY: run test lint slow bench arena arena-test oracle dashboard llm-proof clean
+.PHONY: run test lint slow bench arena arena-test oracle dashboard dream-demo dream-proof llm-proof clean
 
 run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a real Chromium
 	@scripts/bootstrap.sh
@@ -37,6 +37,16 @@ arena-test: ## set up everything, then every test of the sites and the arena, on
 	@scripts/ensure_chromium.sh
 	@.venv/bin/harness sites install
 	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest tests/sites tests/arena -m "not slow" $(PYTEST)
+
+dream-demo: ## data, world model, agent, dreams, and what a real browser says of it: one seed, some MiniWoB++ tasks; resumable
+	@scripts/bootstrap.sh train audit
+	@scripts/ensure_chromium.sh
+	@.venv/bin/python scripts/dream_demo.py --out runs/dream-demo
+
+dream-proof: ## the same with three seeds and the baselines; hours, resumable
+	@scripts/bootstrap.sh train audit
+	@scripts/ensure_chromium.sh
+	@.venv/bin/python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 --variants dynaweb real-0 copied online
 
 oracle: ## compare the objectives with verl's own functions (trl's are compared in `make test`)
 	@scripts/bootstrap.sh dev webarena train audit dashboard oracle

@@ -124,3 +124,11 @@ def test_a_checkpoint_with_another_tokenizer_is_refused(place: Path, tmp_path: P
 def test_rollouts_come_from_one_place(place: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="world model or real browsers"):
         train(place, tmp_path / "out", "--online")
+
+
+def test_evaluation_never_plays_what_was_trained_on(place: Path, tmp_path: Path) -> None:
+    """The experts of `place` have no goal of their own, so their seed 3 is what they are."""
+    evaluation = '[evaluation]\nbenchmark = "miniwob"\ntasks = ["click-test"]\ndev_base_seed = 3\n'
+    (place / "overlap.toml").write_text(CONFIG + evaluation)
+    with pytest.raises(UsageError, match="experts' own seed 3"):
+        train(place, tmp_path / "out", config="overlap.toml")
