@@ -1,5 +1,5 @@
 # Thin on purpose: the logic is in scripts/ and in the package.
-.PHONY: run test lint slow bench arena arena-test oracle dashboard dream-demo dream-proof llm-proof clean
+.PHONY: run test lint slow bench arena arena-test oracle dashboard ablations dream-demo dream-proof llm-proof clean
 
 run: ## set up everything, then evaluate the heuristic policy on MiniWoB++ in a real Chromium
 	@scripts/bootstrap.sh
@@ -58,6 +58,12 @@ dashboard: ## set up everything, play a small real run if there is none, then sh
 	@scripts/ensure_chromium.sh
 	@scripts/example_runs.sh
 	@.venv/bin/harness dashboard
+
+ablations: ## what the grids need, then the four grids of docs/ablations.md; hours to days, resumable
+	@scripts/bootstrap.sh webarena train audit
+	@scripts/ensure_chromium.sh
+	@.venv/bin/harness sites up --instances 2
+	@scripts/ablations.sh
 
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)
 	@scripts/bootstrap.sh dev webarena train audit dashboard

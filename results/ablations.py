@@ -82,7 +82,7 @@ class Cell(Record):
     """The audit's controls; None = not audited. Where False the cell's SSRF is not shown."""
     cost: Cost = Cost()
     runs: dict[str, str] = Field(default_factory=dict)
-    """Stage (`train`, `dream`, `real`, `audit`) → directory below the ablation's."""
+    """Stage → its directory, relative to the ablation's."""
 
 
 class Ablation(Record):
@@ -158,12 +158,14 @@ def ablation_table(ablation: Ablation) -> Table:
         ("n replayed", "int"),
         ("no verdict", "int"),
         "controls",
+        ("unscored", "int"),
         ("seconds", "seconds"),
         ("trained tokens", "int"),
+        ("world model tokens", "int"),
         ("real episodes", "int"),
     )
     notes = (
-        "Rates over the trials of all finished seeds; a trial without a score is in n and is no success.",
+        "Rates over the trials of all finished seeds; unscored: dreams and episodes without a verdict, in n and no success.",
         "SSRF: real failures / replayed dreams with a verdict, shown only where the audit's controls passed.",
         "95% intervals: over templates (see the documentation of results). Cost: of the level's cells, without what cells share.",
     )
@@ -196,7 +198,8 @@ def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -
     warnings += [f"{cell.level}, seed {cell.seed} failed: {cell.problem or 'no reason given'}" for cell in failed]
     return Report(
         title=_title(ablation),
-        summary=f"{done} of {planned} cells done ({len(ablation.levels)} levels × {len(ablation.seeds)} seeds).",
+        summary=f"{done} of {planned} cells done ({len(ablation.levels)} levels × {len(ablation.seeds)} seeds)"
+        f"{f', {len(failed)} failed' if failed else ''}.",
         warnings=tuple(warnings),
         tables=(ablation_table(ablation), *published_table(ablation.factor, papers)),
     )
@@ -210,7 +213,7 @@ def _row(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
     cells = ablation.at(level)
     seeds = f"{len(cells)} of {len(ablation.seeds)}"
     if not cells:
-        return (level, seeds, *(None,) * 14)
+        return (level, seeds, *(None,) * 16)
     dreamed = success(trial for cell in cells for trial in cell.dreamed)
     real = success(trial for cell in cells for trial in cell.real)
     valid = [cell for cell in cells if cell.controls_passed]
@@ -233,8 +236,10 @@ def _row(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
         failures.n,
         sum(trial.success is None for trial in replayed),
         _controls(cells),
+        sum(trial.success is None for cell in cells for trial in (*cell.dreamed, *cell.real)),
         cost.seconds,
         cost.train_tokens,
+        cost.world_model_tokens,
         cost.real_episodes,
     )
 

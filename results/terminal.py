@@ -1,7 +1,7 @@
 """Reports in a terminal. What is cut says so, and is in the other formats.
 
-Long tables show their first rows. Where a table is wider than the terminal, count columns that hold nothing but zeros are
-named in one line instead; numbers are never broken over lines.
+Long tables show their first rows. Where a table is wider than the terminal, count columns that hold nothing but zeros and
+dashes are named in one line instead; numbers are never broken over lines.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ def print_table(table: Table, console: Console, *, max_rows: int | None = MAX_RO
     shown = list(range(len(table.columns)))
     grid = _grid(table, shown, max_rows)
     if _width(grid, console) > console.width:
-        empty = [i for i in shown if _only_zeros(table, i)]
-        shown = [i for i in shown if i not in empty]
+        shown = [i for i in shown if _holds_something(table, i)]
         grid = _grid(table, shown, max_rows)
     console.print(Text(one_line(table.title), style="bold"))
     options = console.options.update_width(max(_width(grid, console), console.width))
@@ -48,8 +47,11 @@ def print_table(table: Table, console: Console, *, max_rows: int | None = MAX_RO
     if max_rows is not None and body > max_rows:
         console.print(Text(f"… {body - max_rows} more rows: --full", style="dim"))
     if len(shown) < len(table.columns):
-        names = ", ".join(column.name for i, column in enumerate(table.columns) if i not in shown)
-        console.print(Text(f"Zero everywhere: {one_line(names)}.", style="dim"))
+        left_out = [i for i in range(len(table.columns)) if i not in shown]
+        for said, unknown in (("Zero everywhere", False), ("Zero or not measured", True)):
+            names = ", ".join(table.columns[i].name for i in left_out if _unknown(table, i) == unknown)
+            if names:
+                console.print(Text(f"{said}: {one_line(names)}.", style="dim"))
     for note in table.notes:
         console.print(Text(printable(note), style="dim"))
 
@@ -84,5 +86,10 @@ def _width(grid: RichTable, console: Console) -> int:
     return grid.__rich_measure__(console, console.options.update_width(10_000)).minimum
 
 
-def _only_zeros(table: Table, column: int) -> bool:
-    return table.columns[column].kind == "int" and not any(row[column] for row in table.rows)
+def _holds_something(table: Table, column: int) -> bool:
+    return table.columns[column].kind != "int" or any(row[column] for row in table.rows)
+
+
+def _unknown(table: Table, column: int) -> bool:
+    """A dash somewhere, which is no zero."""
+    return any(row[column] is None for row in table.rows)

@@ -1,6 +1,6 @@
 """Ablations: one grid at a time: dreamed success, REAL success and SSRF by level, with intervals; the papers' points apart.
 
-curve │ table with n in each line │ cells: state, problem, runs │ settings that all cells share
+curve │ table with n in each line │ cells: state, problem, runs │ shared cost │ settings that all cells share
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import streamlit as st
 from dashboards import charts, palette, rates, results_files, safe, states, tables
 from dashboards.context import Context
 from dashboards.loading import Problem
-from results.ablations import Ablation, ablation_report, ablation_table
+from results.ablations import Ablation, Cost, ablation_report, ablation_table
 from results.manifest import flat
 from results.published import load_published
 from results.tables import facts
@@ -55,8 +55,18 @@ def _grid(ablation: Ablation) -> None:
     st.dataframe(
         _cells(ablation), hide_index=True, height=tables.height(len(ablation.levels) * len(ablation.seeds)), placeholder="–"
     )
+    tables.show(facts("shared", "What cells share has cost, once", _shared(ablation.shared_cost)), key="shared")
     if settings := [(name, None if value is None else str(value)) for name, value in flat(ablation.config)]:
         tables.show(facts("settings", "What all cells share", settings), key="settings")
+
+
+def _shared(cost: Cost) -> list[tuple[str, str | None]]:
+    return [
+        ("seconds", f"{cost.seconds:,.0f}"),
+        ("trained tokens", f"{cost.train_tokens:,}"),
+        ("world model tokens", f"{cost.world_model_tokens:,}"),
+        ("real episodes", f"{cost.real_episodes:,}"),
+    ]
 
 
 def _cells(ablation: Ablation) -> pd.DataFrame:

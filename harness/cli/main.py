@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 import harness
+from harness.cli.ablate import ablate
 from harness.cli.audit import app as audit
 from harness.cli.dashboard import dashboard
 from harness.cli.data import app as data
@@ -47,6 +48,7 @@ app.command("export")(export)
 app.command("report")(report)
 app.command("show")(show)
 app.command("dream")(dream)
+app.command("ablate")(ablate)
 app.command("dashboard")(dashboard)
 app.command("fidelity")(fidelity)
 app.command("fetch")(fetch)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import harness
+from audits.ablation import read_grid
 from harness.config import RunConfig, read_config
 from harness.policies import load_policy_config
 from tests.support.repository import PACKAGES, ROOT, files, text_of
@@ -95,6 +96,9 @@ def test_every_configuration_file_is_valid(path: Path) -> None:
         return
     if path.parts[:2] == ("configs", "agent"):
         assert (read_sft_config if path.name.startswith("sft-") else load_agent_config)(ROOT / path)
+        return
+    if path.parts[:2] == ("configs", "ablations"):
+        assert read_grid(ROOT / path).name == path.stem
         return
     config = read_config(ROOT / path, {})
     assert isinstance(config, RunConfig)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from harness.errors import UsageError
 from results.ablations import (
@@ -21,6 +23,7 @@ from results.ablations import (
 )
 from results.published import load_published
 from results.render import Format, render
+from results.terminal import print_table
 
 
 def trials(*outcomes: bool | None) -> tuple[Trial, ...]:
@@ -109,3 +112,18 @@ def test_a_grid_survives_the_disk_and_a_damaged_one_is_one_line(tmp_path: Path) 
             read_ablation(path)
     with pytest.raises(UsageError, match="cannot read"):
         read_ablation(tmp_path / "nowhere.json")
+
+
+def test_a_narrow_terminal_does_not_call_a_dash_a_zero() -> None:
+    console = Console(width=60, file=io.StringIO())
+    print_table(ablation_table(grid(done("1", 0, real=trials(True)))), console)
+    assert isinstance(console.file, io.StringIO)
+    said = " ".join(console.file.getvalue().split())
+    assert "Zero or not measured: n dreams," in said
+    assert "Zero everywhere" not in said
+
+
+def test_what_has_no_score_is_counted() -> None:
+    ablation = grid(done("1", 0, dreamed=trials(True, None), real=trials(None, False)))
+    assert value(ablation, "1", "unscored") == 2
+    assert value(ablation, "5", "unscored") is None

@@ -1,0 +1,69 @@
+"""The project's own grids say what the program understands: every command line, every configuration, every level."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from audits.ablation import Plan, PlannedStage, make_plan, read_grid
+from harness.config import build_config
+from results.published import load_published
+from tests.support.command_lines import parse
+from tests.support.repository import ROOT
+from training.agent.config import AgentConfig
+
+FILES = sorted((ROOT / "configs" / "ablations").glob("*.toml"))
+
+
+def planned(path: Path) -> Plan:
+    grid = read_grid(path)
+    return make_plan(grid, dict.fromkeys(grid.inputs, "0" * 64), Path("stages"))
+
+
+def config_of(stage: PlannedStage) -> str:
+    return dict(zip(stage.command, stage.command[1:], strict=False))["--config"]
+
+
+def test_there_are_four() -> None:
+    assert [path.stem for path in FILES] == ["dream_length", "real_ratio", "truncation", "world_model"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_stage_is_a_command_that_parses(path: Path) -> None:
+    for stage in planned(path).stages.values():
+        parse(shlex.join(["harness", *stage.command, *stage.stage.resume]))
+        if stage.config:
+            assert config_of(stage) == f"stages/{stage.id}.toml"
+            data = tomllib.loads(stage.config)
+            if stage.name == "agent":
+                AgentConfig.model_validate(data)
+            else:
+                build_config(data, source=stage.id)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_levels_become_what_the_trainer_is_told(path: Path) -> None:
+    plan = planned(path)
+    agents = [stage for stage in plan.stages.values() if stage.name == "agent"]
+    assert len(agents) == len(plan.grid.levels) * len(plan.grid.seeds)
+    told = {(stage.config, stage.command[stage.command.index("--world-model") + 1]) for stage in agents[: len(plan.grid.levels)]}
+    assert len(told) == len(plan.grid.levels), "no two levels are told the same, seeds apart"
+
+
+def test_the_grids_meet_where_they_say_the_same() -> None:
+    """One agent is the 5 of dream_length, the trained of world_model and the fixed 5 of truncation; models are trained once."""
+    plans = {path.stem: planned(path) for path in FILES}
+    shared = set.intersection(*(set(plan.stages) for name, plan in plans.items() if name != "real_ratio"))
+    assert {stage_id.partition("-")[0] for stage_id in shared} == {
+        "world_model", "base", "agent", "dream", "real", "replay", "report"
+    }  # fmt: skip
+    everywhere = set.intersection(*(set(plan.stages) for plan in plans.values()))
+    assert {stage_id.partition("-")[0] for stage_id in everywhere} == {"world_model", "base"}
+
+
+def test_what_papers_report_stands_beside_the_grids_that_they_made() -> None:
+    known = {number.factor for paper in load_published() for number in (*paper.numbers, *paper.findings)}
+    assert {path.stem for path in FILES} - known == {"truncation"}, "which is ours"
