@@ -34,6 +34,7 @@ from training.world_model.sft.rows import Row
 from training.world_model.sft.tokens import LengthPolicy, TokenTable, tokenise
 from training.world_model.sft.train import trl_arguments
 from training.world_model.sft.trainer import TargetTrainer, inference_copy
+from training.world_model.sft.varying import varied
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,9 @@ def train_agent(
     lessons = _lessons(config, source, encoder)
     (out / "training.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
     refused: Counter[str] = Counter()
-    table = _table(config, lessons.train, encoder, refused)
-    dev = _table(config, lessons.dev, encoder, refused)
+    taught = _rows(lessons.train)
+    table = _table(config, [*taught, *varied(taught, config.rows.variants, config.seed, least=2)], encoder, refused)
+    dev = _table(config, _rows(lessons.dev), encoder, refused)
     lessons.counts["refused"] = dict(sorted(refused.items()))
     planned = plan(
         table,
@@ -166,10 +168,12 @@ def _lessons(config: AgentSftConfig, source: Callable[[], Iterator[tuple[str, Tr
     return _Lessons(found["train"][: config.rows.limit], found["dev"][::stride][: config.checks.dev_rows], dict(counts))
 
 
-def _table(config: AgentSftConfig, steps: Sequence[TaughtStep], encoder: PromptEncoder, refused: Counter[str]) -> TokenTable:
-    policy = LengthPolicy(config.rows.lengths[-1], config.prompt.max_new_tokens)
-    rows = (Row("transition", step.prompt, step.reply) for step in steps)
-    return tokenise(rows, encoder, policy, refused)
+def _rows(steps: Sequence[TaughtStep]) -> list[Row]:
+    return [Row("transition", step.prompt, step.reply) for step in steps]
+
+
+def _table(config: AgentSftConfig, rows: Sequence[Row], encoder: PromptEncoder, refused: Counter[str]) -> TokenTable:
+    return tokenise(rows, encoder, LengthPolicy(config.rows.lengths[-1], config.prompt.max_new_tokens), refused)
 
 
 def _model(config: AgentSftConfig, source: Callable[[], Iterator[tuple[str, Trajectory]]]) -> tuple[Any, Any]:
