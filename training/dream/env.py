@@ -4,7 +4,8 @@
     step    an action in words the page does not know    → same page, last_action_error, as in a browser; no model is asked
             a message that ends the episode               → same page, terminated
             anything else                                 → WorldModel.predict; terminal states end it, doubt truncates it
-    score   the judge's verdict on the dream: self-assessment, never the truth (audits/ measures how often it lies)
+    score   the judge's verdict on the dream and the steps that led to its start: self-assessment, never the truth (audits/
+            measures how often it lies)
 
 What the model answered is kept in each step's `metadata["prediction"]`. An answer that cannot be read breaks the dream
 (EnvError, kind `malformed_prediction`): the trajectory is invalid and leaves the statistics; it is no failure of the policy.
@@ -28,6 +29,8 @@ from harness.types import (
     EpisodeSpec,
     JsonDict,
     Observation,
+    PolicyOutput,
+    Step,
     Timing,
     Trajectory,
     Verdict,
@@ -78,12 +81,21 @@ class DreamEnv:
         )
 
     def score(self, trajectory: Trajectory) -> Verdict:
-        verdict = self._judge.judge(trajectory)
+        verdict = self._judge.judge(self._from_the_beginning(trajectory))
         if verdict.status not in ("success", "failure"):
             raise JudgeError(f"the judge gave no verdict on a dream: {verdict.reason}", kind="no_verdict")
         return verdict
 
     def close(self) -> None: ...
+
+    def _from_the_beginning(self, trajectory: Trajectory) -> Trajectory:
+        """With the expert's steps before the start: whether a goal is reached depends on all that was done for it."""
+        before = tuple(
+            Step(index=number, observation=past.observation, output=PolicyOutput(action=past.action))
+            for number, past in enumerate(self._start.history)
+        )
+        dreamt = tuple(step.model_copy(update={"index": len(before) + step.index}) for step in trajectory.steps)
+        return trajectory.model_copy(update={"steps": (*before, *dreamt)})
 
     def _ask(self, action: Action) -> list[Prediction]:
         query = WorldModelQuery(

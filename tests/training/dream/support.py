@@ -49,12 +49,14 @@ class Judges:
     def __init__(self, *pages: str, status: Status | None = None) -> None:
         self._pages, self._status = pages, status
         self.batches: list[int] = []
+        self.seen: list[Trajectory] = []
 
     def judge(self, trajectory: Trajectory) -> Verdict:
         return self.judge_all([trajectory])[0]
 
     def judge_all(self, trajectories: Sequence[Trajectory]) -> list[Verdict]:
         self.batches.append(len(trajectories))
+        self.seen += trajectories
         return [self._verdict(trajectory) for trajectory in trajectories]
 
     def _verdict(self, trajectory: Trajectory) -> Verdict:

@@ -53,6 +53,17 @@ def test_a_dream_ends_at_a_terminal_state_and_is_judged() -> None:
     )
 
 
+def test_the_judge_sees_what_was_done_before_the_start_and_the_dream_does_not_keep_it() -> None:
+    judge = Judges("Page 5")
+    start = start_at("e", expert(), 2)
+    config = DreamConfig(group_size=1, dream_length=2)
+    (found,) = dreams_from([start], Acts("click('9')", "click('10')", prefix=2), ScriptedWorldModel(PAGES[1:]), judge, config)
+    (told,) = judge.seen
+    assert [step.output.action.arguments["bid"] for step in told.steps] == ["7", "8", "9", "10"]
+    assert [step.index for step in told.steps] == [0, 1, 2, 3]
+    assert [step.output.action.arguments["bid"] for step in found.trajectory.steps] == ["9", "10"]
+
+
 def test_a_dream_ends_at_its_length() -> None:
     (first, _) = dreamt("click('7')", "click('8')", config=DreamConfig(group_size=2, dream_length=2))
     assert (first.trajectory.stop_reason, len(first.trajectory.steps)) == ("max_steps", 2)
