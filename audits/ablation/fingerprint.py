@@ -15,10 +15,13 @@ from results.reader import INDEX, LOCK
 _LEFT_OUT = frozenset({INDEX, LOCK})
 
 
-def fingerprints(inputs: Mapping[str, str]) -> dict[str, str]:
-    """Name → hash. Raises `UsageError` for a path that is not there."""
+def fingerprints(inputs: Mapping[str, str], *, absent: str | None = None) -> dict[str, str]:
+    """Name → hash. A path that is not there gets `absent`, to plan with; without it, raises `UsageError`."""
     found = {}
     for name, path in inputs.items():
+        if absent is not None and not Path(path).exists():
+            found[name] = absent
+            continue
         try:
             found[name] = fingerprint(Path(path))
         except OSError as error:

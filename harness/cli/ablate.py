@@ -45,7 +45,7 @@ def ablate(
     """
     from audits.ablation import Stages, assemble, execute, make_plan, write_results
     from audits.ablation.fingerprint import fingerprints
-    from harness.cli.ablate_screen import Screen, print_plan
+    from harness.cli.ablate_screen import ABSENT, Screen, print_plan
     from results.ablations import ablation_report
     from results.published import load_published
     from results.terminal import print_report
@@ -53,10 +53,10 @@ def ablate(
     grid = _grid(config, inputs or [], values or [], seeds)
     console = Console()
     stages = Stages(out)
-    plan = make_plan(grid, fingerprints(grid.inputs), stages.directory)
-    if dry_run:
-        print_plan(console, plan, stages, jobs)
+    if dry_run:  # also before the inputs are made
+        print_plan(console, make_plan(grid, fingerprints(grid.inputs, absent=ABSENT), stages.directory), stages, jobs)
         return
+    plan = make_plan(grid, fingerprints(grid.inputs), stages.directory)
     signal.signal(signal.SIGTERM, _interrupted)
     place = out / grid.name
     with stages.locked():

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from audits.ablation import Plan, PlannedStage, StageRecord, Stages
 
 
+ABSENT = "absent"
+"""Stands for the hash of an input that is not there, in a dry run."""
+
+
 class Screen:
     """An `audits.ablation.Watch`. Use as a context manager: it owns the screen while open.
 
@@ -94,7 +98,11 @@ def print_plan(console: Console, plan: Plan, stages: Stages, jobs: int) -> None:
         each = f"{known.by_name[one.name]:.0f}" if one.name in known.by_name else "not run yet"
         counts = "–" if not shared else f"{shared[0]}" if len(shared) == 1 else f"{shared[0]} to {shared[-1]}"
         table.add_row(one.name, str(len(ids)), str(sum(stage_id in done for stage_id in ids)), counts, each)
-    console.print(cells, "", table, "", _left(plan, stages, jobs), sep="\n", highlight=False)
+    console.print(cells, "", table, "", sep="\n", highlight=False)
+    for name, path in grid.inputs.items():
+        if plan.fingerprints[name] == ABSENT:
+            console.print(f"input {name}: {path} is not there yet", markup=False, highlight=False, soft_wrap=True)
+    console.print(_left(plan, stages, jobs), highlight=False, soft_wrap=True)
 
 
 def _left(plan: Plan, stages: Stages, jobs: int) -> str:
