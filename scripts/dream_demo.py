@@ -49,8 +49,9 @@ TRAIN_SEED = 1000
 class Demo:
     """One directory: shared data, and below `seed-N` everything that a training seed decides."""
 
-    def __init__(self, out: Path, agent: Path, workers: str, quick: bool) -> None:
-        self.out, self.agent_config, self.workers = out, agent, workers
+    def __init__(self, out: Path, configs: Path, workers: str, quick: bool) -> None:
+        self.out, self.configs, self.workers = out, configs, workers
+        agent = configs / "agent.toml"
         self.seeds = {name: 1 if quick else count for name, count in SEEDS.items()}
         self.quick = quick
         self.tasks: list[str] = tomllib.loads(agent.read_text())["evaluation"]["tasks"]
@@ -67,7 +68,7 @@ class Demo:
         place = self.out / f"seed-{seed}"
         place.mkdir(exist_ok=True)
         experts, limits = self.out / "experts", ["--max-steps", "20"] if self.quick else []
-        self.train(place / "sft", ["agent-sft", "--config", CONFIGS / "sft.toml", "--experts", experts, *limits], seed)
+        self.train(place / "sft", ["agent-sft", "--config", self.configs / "sft.toml", "--experts", experts, *limits], seed)
         policy = place / "sampled.toml"
         policy.write_text(f'name = "checkpoint:{place / "sft"}"\n[options]\ntemperature = 1.0\n')
         self.play("sampled", str(policy), below=place)
@@ -75,7 +76,7 @@ class Demo:
         if not (place / "data" / "card.json").exists():
             self.stage(place / "data", ["data", "build", *runs, "--out", place / "data"])
         self.train(
-            place / "wm", ["world-model", "--config", CONFIGS / "world_model.toml", "--data", place / "data", *limits], seed
+            place / "wm", ["world-model", "--config", self.configs / "world_model.toml", "--data", place / "data", *limits], seed
         )
         for variant in variants:
             self.variant(place, variant, seed)
@@ -85,7 +86,7 @@ class Demo:
         out = place / variant
         if (out / "test.json").exists():
             return
-        command: list[Any] = ["train", "agent", "--config", self.agent_config, "--policy", place / "sft", "--out", out]
+        command: list[Any] = ["train", "agent", "--config", self.configs / "agent.toml", "--policy", place / "sft", "--out", out]
         command += ["--experts", self.out / "experts", "--seed", str(seed)]
         if variant == "online":
             command += ["--online", "--updates", str(self.online_updates(place))]
@@ -109,7 +110,7 @@ class Demo:
 
     def online_updates(self, place: Path) -> int:
         """So many that the online baseline plays about as many real episodes as the world model was made from."""
-        trainer: dict[str, int] = tomllib.loads(self.agent_config.read_text())["trainer"]
+        trainer: dict[str, int] = tomllib.loads((self.configs / "agent.toml").read_text())["trainer"]
         episodes = sum(len(list((run / "episodes").iterdir())) for run in (self.out / "chance", place / "sampled"))
         return max(1, round(episodes / (trainer["groups_per_update"] * trainer["group_size"])))
 
@@ -196,14 +197,14 @@ def main(say: Callable[[str], None] = print) -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/dream-demo"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=["dynaweb"])
-    parser.add_argument("--agent", type=Path, default=CONFIGS / "agent.toml", help="a configuration of harness train agent")
+    parser.add_argument("--configs", type=Path, default=CONFIGS, help="sft.toml, world_model.toml, agent.toml")
     parser.add_argument("--workers", default="auto")
     parser.add_argument(
         "--quick", action="store_true", help="one episode per task and two updates: does the chain hold together?"
     )
     arguments = parser.parse_args()
     out = arguments.out.resolve()
-    demo = Demo(out, arguments.agent.resolve(), arguments.workers, arguments.quick)
+    demo = Demo(out, arguments.configs.resolve(), arguments.workers, arguments.quick)
     demo.shared()
     for seed in arguments.seeds:
         demo.one_seed(seed, arguments.variants)

@@ -1,0 +1,85 @@
+"""The chain of `make dream-demo`: its stages in order, each once, and a report whose rates have denominators."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support.command_lines import parse
+from tests.support.repository import ROOT
+
+
+@pytest.fixture
+def demo() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("dream_demo", ROOT / "scripts" / "dream_demo.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What would have been run; each leaves behind what the next stage looks for."""
+    seen: list[list[str]] = []
+
+    def run(words: list[str], **_: Any) -> SimpleNamespace:
+        command = words[4:]
+        seen.append(command)
+        out = next((Path(command[k + 1]) for k, word in enumerate(command) if word in ("--out", "--run-dir")), None)
+        assert out is not None
+        (out / "episodes").mkdir(parents=True, exist_ok=True)
+        for number in range(16 * (command[0] == "run")):
+            (out / "episodes" / str(number)).mkdir(exist_ok=True)
+        (out / "dreams" / "update-000030").mkdir(parents=True, exist_ok=True)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    return seen
+
+
+def test_stages_run_once_in_order_and_every_line_parses(demo: ModuleType, commands: list[list[str]], tmp_path: Path) -> None:
+    one = demo.Demo(tmp_path, demo.CONFIGS, "auto", quick=False)
+    for _ in range(2):
+        one.shared()
+        one.one_seed(0, ("dynaweb", "real-0", "copied", "online", "frozen"))
+    names = [str(path) for path in json.loads((tmp_path / "stages.json").read_text())]
+    assert names == [
+        "experts", "chance", "dev-experts", "dev-chance", "seed-0/sft", "seed-0/sampled", "seed-0/data", "seed-0/wm",
+        "seed-0/dynaweb", "seed-0/audit", "seed-0/real-0", "seed-0/copied", "seed-0/online", "seed-0/frozen",
+    ]  # fmt: skip
+    assert len(commands) == len(names)
+    for command in commands:
+        parse(" ".join(["harness", *command]))
+    online = next(command for command in commands if "--online" in command)
+    assert online[online.index("--updates") + 1] == "1", "32 real episodes are less than one update of 64"
+
+
+def test_a_stage_that_fails_stops_the_chain_and_is_tried_again(
+    demo: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=3))
+    with pytest.raises(SystemExit, match="stopped in experts"):
+        demo.Demo(tmp_path, demo.CONFIGS, "auto", quick=False).shared()
+    assert not (tmp_path / "stages.json").exists()
+
+
+def test_the_report_states_n_interval_and_cost(demo: ModuleType, tmp_path: Path) -> None:
+    place = tmp_path / "seed-0" / "dynaweb"
+    place.mkdir(parents=True)
+    rate = {"success": 0.5, "low": 0.4, "high": 0.6, "n": 100.0, "planned": 102.0}
+    paired = {"pairs": 99.0, "difference": 0.1, "p": 0.03, "difference_low": 0.02, "difference_high": 0.18}
+    found = {"step": 30, "chosen": "update-000020", "test": {"begin": rate, "end": {**rate, "success": 0.6}, "paired": paired}}
+    (place / "test.json").write_text(json.dumps(found))
+    (tmp_path / "stages.json").write_text('{"experts": 90.0}')
+    text = demo.report(tmp_path, (0, 1), ("dynaweb", "online"))
+    row = next(line for line in text.splitlines() if line.startswith("| dynaweb"))
+    for cell in ("50.0% [40.0%, 60.0%] of 100", "update-000020", "+10.0% [+2.0%, +18.0%]", "| 99 | 0.03 |"):
+        assert cell in row
+    assert "wall time: 1.5 minutes" in text
