@@ -63,6 +63,9 @@ def ablate(
         try:
             with Screen(console, plan, stages, jobs, on_cell=lambda: write_results(place, assemble(plan, stages))) as screen:
                 execute(plan, stages, program=PROGRAM, jobs=jobs, watch=screen)
+        except KeyboardInterrupt:
+            console.print("interrupted: what is done is kept, and the same command goes on", markup=False)
+            raise
         finally:
             found = assemble(plan, stages)
             write_results(place, found)
