@@ -15,9 +15,11 @@ beyond it are cut off, so that an update is never counted twice.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +97,8 @@ class TrainingDirectory:
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir(parents=True)
         self._accelerator.wait_for_everyone()
-        self._accelerator.save_state(str(partial / RESUME))
+        with _without_warnings():
+            self._accelerator.save_state(str(partial / RESUME))
         if main:
             write(partial)
             (partial / PROGRESS).write_text(progress.model_dump_json(), encoding="utf-8")
@@ -139,6 +142,18 @@ class TrainingDirectory:
         for path in self._complete()[:-keep]:
             if path != best:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """accelerate warns at every save that tied embeddings are stored once, which is how Hugging Face stores and loads them."""
+    logger = logging.getLogger("accelerate.utils.other")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _known(line: bytes, progress: Progress) -> bool:
