@@ -19,13 +19,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
 import psutil
 
 from audits.ablation.plan import Plan, PlannedStage
-from audits.ablation.records import Attempt, StageRecord, Stages
+from audits.ablation.records import Attempt, StageRecord, Stages, StageState
 from harness.errors import EXIT_INFRA_ERRORS, EXIT_OK, UsageError
 from results.environment import collect_environment
 from results.files import replace_file
@@ -61,13 +62,28 @@ def execute(plan: Plan, stages: Stages, *, program: Sequence[str], jobs: int, wa
     _Execution(plan, stages, tuple(program), jobs, watch).run()
 
 
+@dataclass
+class _Running:
+    """One child."""
+
+    child: subprocess.Popen[bytes]
+    before: StageRecord | None
+    attempts: tuple[Attempt, ...]
+    """Earlier ones."""
+    began: float
+    """Seconds since the epoch."""
+    clock: float
+    """Of the monotonic clock."""
+    born: float = 0.0
+
+
 class _Execution:
     def __init__(self, plan: Plan, stages: Stages, program: tuple[str, ...], jobs: int, watch: Watch) -> None:
         self._plan, self._stages, self._program, self._jobs, self._watch = plan, stages, program, jobs, watch
         self._environment = collect_environment()
         self._done = {stage.id for stage in plan.stages.values() if stages.done(stage)}
         self._failed: set[str] = set()
-        self._running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
+        self._running: dict[str, _Running] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def run(self) -> None:
@@ -105,7 +121,6 @@ class _Execution:
             command += stage.stage.resume
         if stage.config:
             replace_file(self._stages.config(stage.id), stage.config.encode())
-        began = time.time()
         with self._stages.log(stage.id).open("ab") as log:
             log.write(f"$ harness {' '.join(command[len(self._program) :])}\n".encode())
             log.flush()
@@ -117,29 +132,40 @@ class _Execution:
                 start_new_session=True,
                 env={**_threads(self._jobs), **os.environ},
             )
-        self._running[stage.id] = (child, time.monotonic())
+            # At once: Ctrl-C may come at any point from here on, and must find the child.
+            running = self._running[stage.id] = _Running(child, before, attempts, time.time(), time.monotonic())
         threading.Thread(target=self._await, args=(stage.id, child), daemon=True).start()
-        attempt = Attempt(
-            started_at=datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
-            began=began,
-            pid=child.pid,
-            born=_born(child.pid),
-        )
-        self._stages.write(self._record(stage, before, (*attempts, attempt)))
+        running.born = _born(child.pid)
+        self._write(stage.id, running, "running")
         self._watch.started(stage)
 
-    def _record(self, stage: PlannedStage, before: StageRecord | None, attempts: tuple[Attempt, ...]) -> StageRecord:
-        return StageRecord(
+    def _write(
+        self, stage_id: str, running: _Running, state: StageState, *, code: int | None = None, problem: str = ""
+    ) -> StageRecord:
+        """The stage's record as it is now; its time is known once it has ended."""
+        stage, before = self._plan.stages[stage_id], running.before
+        attempt = Attempt(
+            started_at=datetime.fromtimestamp(running.began, UTC).isoformat(timespec="seconds"),
+            began=running.began,
+            pid=running.child.pid,
+            born=running.born,
+            seconds=None if state == "running" else time.monotonic() - running.clock,
+            exit_code=code,
+        )
+        record = StageRecord(
             id=stage.id,
             stage=stage.name,
             key=stage.key,
             command=stage.command,
             needs=stage.needs,
             inputs={name: self._plan.fingerprints[name] for name in stage.inputs},
-            state="running",
-            attempts=attempts,
+            state=state,
+            attempts=(*running.attempts, attempt),
+            problem=problem,
             environment=before.environment if before is not None and before.attempts else self._environment,
         )
+        self._stages.write(record)
+        return record
 
     def _await(self, stage_id: str, child: subprocess.Popen[bytes]) -> None:
         child.wait()
@@ -151,23 +177,14 @@ class _Execution:
             stage_id = self._ended.get(timeout=seconds)
         except queue.Empty:
             return False
-        stage = self._plan.stages[stage_id]
-        child, began = self._running.pop(stage_id)
-        problem = self._problem(stage, child.returncode)
-        good = self._good(stage, child.returncode)
-        record = self._finished(stage_id, time.monotonic() - began, child.returncode, "done" if good else "failed", problem)
+        stage, running = self._plan.stages[stage_id], self._running[stage_id]
+        code = running.child.returncode
+        good = self._good(stage, code)
+        record = self._write(stage_id, running, "done" if good else "failed", code=code, problem=self._problem(stage, code))
         (self._done if good else self._failed).add(stage_id)
+        del self._running[stage_id]
         self._watch.ended(stage, record)
         return True
-
-    def _finished(self, stage_id: str, seconds: float, code: int | None, state: str, problem: str) -> StageRecord:
-        record = self._stages.record(stage_id)
-        assert record is not None, "written when it started"
-        *before, last = record.attempts
-        last = last.model_copy(update={"seconds": seconds, "exit_code": code})
-        record = record.model_copy(update={"attempts": (*before, last), "state": state, "problem": problem})
-        self._stages.write(record)
-        return record
 
     def _good(self, stage: PlannedStage, code: int) -> bool:
         if self._stages.missing(stage):
@@ -197,16 +214,16 @@ class _Execution:
     def _interrupt(self) -> None:
         # A background job of a shell ignores SIGINT, and so do its children.
         gently = signal.SIGTERM if signal.getsignal(signal.SIGINT) == signal.SIG_IGN else signal.SIGINT
-        for child, _ in self._running.values():
-            child.send_signal(gently)
+        for running in self._running.values():
+            running.child.send_signal(gently)
         until = time.monotonic() + GRACE_SECONDS
-        for stage_id, (child, began) in list(self._running.items()):
+        for stage_id, running in list(self._running.items()):
             try:
-                child.wait(max(0.1, until - time.monotonic()))
+                running.child.wait(max(0.1, until - time.monotonic()))
             except (subprocess.TimeoutExpired, KeyboardInterrupt):  # a second Ctrl-C: no more patience
                 until = 0.0
-                _kill(child.pid)
-            self._finished(stage_id, time.monotonic() - began, child.poll(), "stopped", "interrupted")
+                _kill(running.child.pid)
+            self._write(stage_id, running, "stopped", code=running.child.poll(), problem="interrupted")
             del self._running[stage_id]
 
 

@@ -27,7 +27,6 @@ class Told:
 
     def __init__(self, on_start: Callable[[PlannedStage], None] = lambda _: None) -> None:
         self.events: list[tuple[str, str]] = []
-        self.most = 0
         self._on_start = on_start
 
     def started(self, stage: PlannedStage) -> None:
@@ -37,8 +36,7 @@ class Told:
     def ended(self, stage: PlannedStage, record: StageRecord) -> None:
         self.events.append((record.state, stage.name))
 
-    def tick(self, running: Sequence[str]) -> None:
-        self.most = max(self.most, len(running))
+    def tick(self, running: Sequence[str]) -> None: ...
 
 
 def run(plan: Plan, stages: Stages, jobs: int = 1, told: Told | None = None) -> Told:
