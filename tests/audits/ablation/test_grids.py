@@ -48,9 +48,18 @@ def test_every_stage_is_a_command_that_parses(path: Path) -> None:
 def test_levels_become_what_the_trainer_is_told(path: Path) -> None:
     plan = planned(path)
     agents = [stage for stage in plan.stages.values() if stage.name == "agent"]
-    assert len(agents) == len(plan.grid.levels) * len(plan.grid.seeds)
-    told = {(stage.config, stage.command[stage.command.index("--world-model") + 1]) for stage in agents[: len(plan.grid.levels)]}
-    assert len(told) == len(plan.grid.levels), "no two levels are told the same, seeds apart"
+    trained = [level for level, words in plan.grid.levels.items() if words.get("learner") != "{base}"]
+    assert len(agents) == len(trained) * len(plan.grid.seeds)
+    told = {(stage.config, stage.command[stage.command.index("--world-model") + 1]) for stage in agents[: len(trained)]}
+    assert len(told) == len(trained), "no two levels are told the same, seeds apart"
+
+
+def test_the_supervised_agent_is_a_level_that_is_trained_no_further() -> None:
+    plan = planned(ROOT / "configs" / "ablations" / "real_ratio.toml")
+    cell = plan.cells[0]
+    assert (cell.level, [plan.stages[one].name for one in cell.stages]) == (
+        "supervised", ["world_model", "base", "dream", "real", "replay", "report"]
+    )  # fmt: skip
 
 
 def test_the_grids_meet_where_they_say_the_same() -> None:
