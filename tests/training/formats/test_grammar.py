@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from harness.actions.build import well_formed
@@ -42,6 +42,7 @@ def test_every_beginning_of_a_taught_change_is_allowed(pair: tuple[Tree, Tree], 
         return "; ".join(applier.skipped)
 
     found = Grammar(read, lambda _: before, slots, rationale=False)
+    assume(not any(found.goes_in_circles(text[:length]) for length in range(len(text) + 1)))
     for length in range(1, len(text) + 1):
         assert found.allows(text[:length]), text[:length]
     assert not text or found.ends(text)
@@ -82,6 +83,8 @@ def test_whole_answers_with_a_reason(swaps) -> None:
         'name "Nothing" to "x"\n',  # nothing is called so
         'open /catalogue/*_N/ "{it}" ~1\ndrop link "Clay Lamp',  # not on the page that opens
         "focus it\nopen /",
+        f'set it "2{"9" * 12}',
+        f'set it "{"0.9." * 12}',
         "end",
         "tab 9\n",
         "back\n",  # there is no page to go back to

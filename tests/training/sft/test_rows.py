@@ -135,3 +135,14 @@ def test_an_empty_split_is_refused(tmp_path: Path) -> None:
         prepare(config(), tmp_path / "data", tmp_path / "out")
     with pytest.raises(UsageError):
         prepare(config(), tmp_path / "nowhere", tmp_path / "out")
+
+
+def test_labels_stand_on_targets_and_on_prompts_where_whole_rows_count() -> None:
+    table = _table([np.arange(3, 9, dtype=np.int32), np.arange(20, 23, dtype=np.int32)], [4, 1], [0, 0])
+    ids, labels = table.batch([1, 0], 8, pad=0)
+    assert ids.tolist() == [[20, 21, 22, 0, 0, 0, 0, 0], [3, 4, 5, 6, 7, 8, 0, 0]]
+    x = IGNORED
+    assert labels.tolist() == [[x, 21, 22, x, x, x, x, x], [x, x, x, x, 7, 8, x, x]]
+    again, whole = table.batch([1, 0], 8, pad=0, whole=True)
+    assert again.tolist() == ids.tolist()
+    assert whole.tolist() == [[20, 21, 22, x, x, x, x, x], [3, 4, 5, 6, 7, 8, x, x]]

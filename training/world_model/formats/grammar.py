@@ -5,7 +5,8 @@
     ends(text)      is it whole?
 
 Names are those of the page that the first lines lead to, spelt as `writing` spells them. Texts in quotes, addresses and the
-reason are free. A line that was written already cannot come again: a small model that has lost its way goes in circles.
+reason are free. A line that was written already cannot come again, nor a few letters twelve times in a row: a small model that
+has lost its way goes in circles.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _NEW = re.compile(rf"(?:{_NODE} > )*(?:{_NODE}(?: (?:>|{_CUT}|(?:{_WORD})?=(?:ra
 _NUMBER = re.compile(r"(?:t(?:o(?: (?:#[0-9]{0,4})?)?)?)?")
 _QUOTED = re.compile(rf"(?:{_CUT}|{_TEXT})?")
 _RENAMED = re.compile(rf"{_CUT}|{_TEXT}(?: (?:t(?:o(?: (?:{_CUT}|{_TEXT})?)?)?)?)?")
+_CIRCLE = re.compile(r"(?=\.*[0-9A-Za-z])([0-9A-Za-z.]{1,4})\1{11}$")
+"""A text that says the same twelve times over: a lost model, not a page."""
 _AFTER: Final = {"set": _QUOTED, "name": _QUOTED, "state": _STATES, "drop": _NUMBER}
 
 Read = Callable[[str], str]
@@ -55,7 +58,11 @@ class Grammar:
 
     def allows(self, text: str) -> bool:
         *lines, last = text.split("\n")
-        return self._hold(tuple(lines)) and self._may_begin(lines, last)
+        return not self.goes_in_circles(last) and self._hold(tuple(lines)) and self._may_begin(lines, last)
+
+    @staticmethod
+    def goes_in_circles(text: str) -> bool:
+        return _CIRCLE.search(text[-60:]) is not None
 
     def ends(self, text: str) -> bool:
         lines = tuple(text.split("\n"))

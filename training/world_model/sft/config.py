@@ -78,6 +78,9 @@ class TrainSection(Record):
     """Of AdamW: memory of squared gradients."""
     clip: float = Field(default=1.0, gt=0.0)
     """Longest gradient; longer ones are scaled down."""
+    whole_rows: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of the steps, from the first, in which prompts count in the loss as well: random weights first learn what pages look
+    like and to copy. 0 for a model that was trained on text before."""
     precision: Literal["auto", "bf16", "fp32"] = "auto"
     """Of matrix products; weights stay float32. auto: bf16 where the processor multiplies it in hardware."""
     gradient_checkpointing: bool = False

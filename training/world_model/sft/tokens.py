@@ -67,14 +67,17 @@ class TokenTable:
         parts = [self.ids[self.starts[i] : self.starts[i + 1]] for i in rows]
         return _table(parts, self.prompts[rows].tolist(), self.kinds[rows].tolist())
 
-    def batch(self, rows: list[int], length: int, pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(input ids, labels), both (len(rows), length): padded on the right, labels only on targets."""
+    def batch(
+        self, rows: list[int], length: int, pad: int, *, whole: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(input ids, labels), both (len(rows), length): padded on the right, labels on targets; `whole`: on prompts, too."""
         ids = np.full((len(rows), length), pad, dtype=np.int64)
         labels = np.full((len(rows), length), IGNORED, dtype=np.int64)
         for number, row in enumerate(rows):
             tokens = self.ids[self.starts[row] : self.starts[row + 1]]
             ids[number, : len(tokens)] = tokens
-            labels[number, self.prompts[row] : len(tokens)] = tokens[self.prompts[row] :]
+            first = 0 if whole else self.prompts[row]
+            labels[number, first : len(tokens)] = tokens[first:]
         return ids, labels
 
     def save(self, path: Path) -> None:

@@ -107,6 +107,7 @@ def train(
         config.rows.lengths,
         config.train.tokens_per_batch,
         measure=_measure(config, prepared, evaluate),
+        whole_rows=config.train.whole_rows,
         callbacks=callbacks,
     )
     start = latest_complete(states) if resume else None

@@ -57,10 +57,12 @@ class TargetTrainer(SFTTrainer):
         lengths: tuple[int, ...],
         tokens_per_batch: int,
         measure: Measure | None = None,
+        whole_rows: float = 0.0,
         callbacks: list[Any] | None = None,
     ) -> None:
         self._tables = (train, dev)
         self._plan, self._lengths, self._tokens_per_batch, self._measure = planned, lengths, tokens_per_batch, measure
+        self._whole_rows = whole_rows
         self._pad = int(tokenizer.pad_token_id or 0)
         self.model: Any
         network = model.get_base_model() if hasattr(model, "peft_config") else model
@@ -80,7 +82,9 @@ class TargetTrainer(SFTTrainer):
         self.remove_callback(PrinterCallback)  # type: ignore[no-untyped-call]
 
     def get_train_dataloader(self) -> Any:
-        return self._loader(0, self._plan.batches)
+        whole, count = round(self._whole_rows * self._plan.steps) * self._plan.per_step, len(self._tables[0])
+        batches = [[row + count for row in batch] if n < whole else batch for n, batch in enumerate(self._plan.batches)]
+        return self._loader(0, batches)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -146,8 +150,10 @@ class TargetTrainer(SFTTrainer):
         return self.accelerator.prepare_data_loader(loader, device_placement=True) if which else self.accelerator.prepare(loader)
 
     def _collate(self, rows: list[tuple[int, int]]) -> dict[str, torch.Tensor]:
-        table, numbers = self._tables[rows[0][0]], [number for _, number in rows]
-        ids, labels = table.batch(numbers, padded(table, numbers, self._lengths), self._pad)
+        table = self._tables[rows[0][0]]
+        # a number beyond the table's rows is a row whose prompt counts in the loss
+        whole, numbers = rows[0][1] >= len(table), [number % len(table) for _, number in rows]
+        ids, labels = table.batch(numbers, padded(table, numbers, self._lengths), self._pad, whole=whole)
         found = {"input_ids": torch.from_numpy(ids), "labels": torch.from_numpy(labels)}
         if rows[0][0]:
             found["kinds"] = torch.from_numpy(table.kinds[numbers].astype("int64"))
