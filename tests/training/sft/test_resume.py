@@ -44,3 +44,13 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
 def _seen(line: dict[str, Any]) -> tuple[Any, ...]:
     """What a line of the log says apart from times."""
     return line["step"], line["tokens"], line.get("loss"), line.get("grad_norm"), line.get("dev", {}).get("loss")
+
+
+def test_a_finished_training_is_resumed_to_the_same_weights(tmp_path: Path) -> None:
+    """Its directory holds the model's own config.json by then."""
+    data = make_data(tmp_path / "walks")
+    first = train(config(), data, tmp_path / "out")
+    weights = (tmp_path / "out" / "model.safetensors").read_bytes()
+    again = train(config(), data, tmp_path / "out", resume=True)
+    assert (again.steps, again.tokens) == (first.steps, first.tokens)
+    assert (tmp_path / "out" / "model.safetensors").read_bytes() == weights

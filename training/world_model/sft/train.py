@@ -40,6 +40,8 @@ from training.world_model.sft.trainer import TargetTrainer, inference_copy
 from training.world_model.transitions import WorldModelExample
 
 MEMORY = "memory.jsonl.gz"
+SETTINGS = "settings.json"
+"""What a training was begun with; `config.json` is the model's own, written at the end."""
 Evaluate = Callable[[WorldModel, tuple[WorldModelExample, ...]], Mapping[str, float]]
 """(the model so far, dev transitions) → metrics; `delta_f1` among them decides which checkpoint is best and when to stop early.
 Handed in by the command, because the metrics live in audits/, which training does not import."""
@@ -80,7 +82,7 @@ def train(
         set_seed(config.seed)
         prepared = prepare(config, data, out, progress)
         if machine.is_main_process:
-            (out / "config.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
+            (out / SETTINGS).write_text(config.model_dump_json(indent=2), encoding="utf-8")
     planned = plan(
         prepared.train,
         config.rows.lengths,
@@ -131,7 +133,7 @@ def train(
 
 
 def _check_target(config: SftConfig, out: Path, states: Path, resume: bool) -> None:
-    before = out / "config.json"
+    before = out / SETTINGS
     if not resume:
         if (out / CARD).exists() or latest_complete(states):
             raise UsageError(f"{out} holds a training already", fix="give --resume to go on with it, or another --out")
