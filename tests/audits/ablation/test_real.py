@@ -34,9 +34,15 @@ learner = "{learner}"
 {levels}
 [[stages]]
 name = "experts"
-command = [
-  "run", "--bench", "miniwob", "--tasks", "click-button", "--policy", "heuristic", "--workers", "1", "--run-dir", "{{out}}",
-]
+command = ["run", "--config", "{{config}}", "--policy", "heuristic", "--workers", "1", "--run-dir", "{{out}}"]
+config = '''
+[run]
+benchmark = "miniwob"
+tasks = ["click-button"]
+
+[limits]
+startup_seconds = 600 # a worker that imports torch on a busy machine
+'''
 
 [[stages]]
 name = "trained"
@@ -80,12 +86,17 @@ base_seed = 1000
 
 [limits]
 max_steps = 2
+startup_seconds = 600
 '''
 gives = "real"
 
 [[stages]]
 name = "replay"
-command = ["audit", "replay", "{{dream}}", "--env", "miniwob", "--workers", "1", "--run-dir", "{{out}}"]
+command = ["audit", "replay", "{{dream}}", "--env", "miniwob", "--config", "{{config}}", "--workers", "1", "--run-dir", "{{out}}"]
+config = '''
+[limits]
+startup_seconds = 600
+'''
 
 [[stages]]
 name = "report"
