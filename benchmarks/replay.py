@@ -111,7 +111,7 @@ def _do(page: Any, action: Action) -> None:
         case "check":
             element.check()
         case _:
-            raise NotImplementedError(action.name)
+            raise ValueError(f"{action.name}: not one of the actions that are played here")
     page.wait_for_load_state("load")
 
 
