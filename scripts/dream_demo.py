@@ -36,7 +36,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-CONFIGS = ROOT / "configs" / "agent" / "demo"
+CONFIGS = ROOT / "configs"
+SFT, WORLD_MODEL, AGENT = (
+    CONFIGS / "agent" / "sft-demo.toml",
+    CONFIGS / "world_model" / "demo.toml",
+    CONFIGS / "agent" / "demo.toml",
+)
 SEEDS = {"experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4}
 """Episodes per task."""
 DEV_TASKS = ("click-checkboxes-transfer", "click-dialog", "click-menu", "login-user")
@@ -49,12 +54,13 @@ TRAIN_SEED = 1000
 class Demo:
     """One directory: shared data, and below `seed-N` everything that a training seed decides."""
 
-    def __init__(self, out: Path, configs: Path, workers: str, quick: bool) -> None:
-        self.out, self.configs, self.workers = out, configs, workers
-        agent = configs / "agent.toml"
+    def __init__(self, out: Path, configs: tuple[Path, Path, Path], workers: str, quick: bool) -> None:
+        """`configs`: of the warm start, the world model and the training in dreams."""
+        self.out, self.workers = out, workers
+        self.sft, self.world_model, self.agent = configs
         self.seeds = {name: 1 if quick else count for name, count in SEEDS.items()}
         self.quick = quick
-        self.tasks: list[str] = tomllib.loads(agent.read_text())["evaluation"]["tasks"]
+        self.tasks: list[str] = tomllib.loads(self.agent.read_text())["evaluation"]["tasks"]
         out.mkdir(parents=True, exist_ok=True)
         (out / "train.toml").write_text(f'[run]\nbase_seed = {TRAIN_SEED}\n[browser]\nscreenshots = "none"\n')
 
@@ -68,16 +74,14 @@ class Demo:
         place = self.out / f"seed-{seed}"
         place.mkdir(exist_ok=True)
         experts, limits = self.out / "experts", ["--max-steps", "20"] if self.quick else []
-        self.train(place / "sft", ["agent-sft", "--config", self.configs / "sft.toml", "--experts", experts, *limits], seed)
+        self.train(place / "sft", ["agent-sft", "--config", self.sft, "--experts", experts, *limits], seed)
         policy = place / "sampled.toml"
         policy.write_text(f'name = "checkpoint:{place / "sft"}"\n[options]\ntemperature = 1.0\n')
         self.play("sampled", str(policy), below=place)
         runs = [*(self.out / name for name in ("experts", "chance", "dev-experts", "dev-chance")), place / "sampled"]
         if not (place / "data" / "card.json").exists():
             self.stage(place / "data", ["data", "build", *runs, "--out", place / "data"])
-        self.train(
-            place / "wm", ["world-model", "--config", self.configs / "world_model.toml", "--data", place / "data", *limits], seed
-        )
+        self.train(place / "wm", ["world-model", "--config", self.world_model, "--data", place / "data", *limits], seed)
         for variant in variants:
             self.variant(place, variant, seed)
 
@@ -86,7 +90,7 @@ class Demo:
         out = place / variant
         if (out / "test.json").exists():
             return
-        command: list[Any] = ["train", "agent", "--config", self.configs / "agent.toml", "--policy", place / "sft", "--out", out]
+        command: list[Any] = ["train", "agent", "--config", self.agent, "--policy", place / "sft", "--out", out]
         command += ["--experts", self.out / "experts", "--seed", str(seed)]
         if variant == "online":
             command += ["--online", "--updates", str(self.online_updates(place))]
@@ -110,7 +114,7 @@ class Demo:
 
     def online_updates(self, place: Path) -> int:
         """So many that the online baseline plays about as many real episodes as the world model was made from."""
-        trainer: dict[str, int] = tomllib.loads((self.configs / "agent.toml").read_text())["trainer"]
+        trainer: dict[str, int] = tomllib.loads(self.agent.read_text())["trainer"]
         episodes = sum(len(list((run / "episodes").iterdir())) for run in (self.out / "chance", place / "sampled"))
         return max(1, round(episodes / (trainer["groups_per_update"] * trainer["group_size"])))
 
@@ -197,14 +201,17 @@ def main(say: Callable[[str], None] = print) -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/dream-demo"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=["dynaweb"])
-    parser.add_argument("--configs", type=Path, default=CONFIGS, help="sft.toml, world_model.toml, agent.toml")
+    parser.add_argument("--sft", type=Path, default=SFT, help="configuration of the warm start")
+    parser.add_argument("--world-model", type=Path, default=WORLD_MODEL, help="configuration of the world model")
+    parser.add_argument("--agent", type=Path, default=AGENT, help="configuration of the training in dreams")
     parser.add_argument("--workers", default="auto")
     parser.add_argument(
         "--quick", action="store_true", help="one episode per task and two updates: does the chain hold together?"
     )
     arguments = parser.parse_args()
     out = arguments.out.resolve()
-    demo = Demo(out, arguments.configs.resolve(), arguments.workers, arguments.quick)
+    configs = (arguments.sft.resolve(), arguments.world_model.resolve(), arguments.agent.resolve())
+    demo = Demo(out, configs, arguments.workers, arguments.quick)
     demo.shared()
     for seed in arguments.seeds:
         demo.one_seed(seed, arguments.variants)

@@ -14,6 +14,8 @@ import pytest
 from tests.support.command_lines import parse
 from tests.support.repository import ROOT
 
+CONFIGS = tuple(ROOT / "configs" / name for name in ("agent/sft-demo.toml", "world_model/demo.toml", "agent/demo.toml"))
+
 
 @pytest.fixture
 def demo() -> ModuleType:
@@ -45,7 +47,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_stages_run_once_in_order_and_every_line_parses(demo: ModuleType, commands: list[list[str]], tmp_path: Path) -> None:
-    one = demo.Demo(tmp_path, demo.CONFIGS, "auto", quick=False)
+    one = demo.Demo(tmp_path, CONFIGS, "auto", quick=False)
     for _ in range(2):
         one.shared()
         one.one_seed(0, ("dynaweb", "real-0", "copied", "online", "frozen"))
@@ -66,7 +68,7 @@ def test_a_stage_that_fails_stops_the_chain_and_is_tried_again(
 ) -> None:
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=3))
     with pytest.raises(SystemExit, match="stopped in experts"):
-        demo.Demo(tmp_path, demo.CONFIGS, "auto", quick=False).shared()
+        demo.Demo(tmp_path, CONFIGS, "auto", quick=False).shared()
     assert not (tmp_path / "stages.json").exists()
 
 
