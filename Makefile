@@ -11,7 +11,7 @@ test: ## set up everything, the arena's applications too, then the whole test su
 	@scripts/ensure_chromium.sh
 	@.venv/bin/harness sites install
 	@# A process of their own: webarena's evaluators keep the first set of sites that they were told of.
-	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest -m "sites and not slow" tests/arena tests/explore tests/sites $(PYTEST)
+	@HARNESS_REQUIRE_SITES=1 .venv/bin/python -m pytest -m "sites and not slow" $(PYTEST)
 	@.venv/bin/python -m pytest -m "not sites and not slow and not gpu and not oracle" $(PYTEST)
 
 lint: ## style, types, import contracts
