@@ -18,14 +18,13 @@ inputs and stages: what a cell runs is what its words lead to, and nothing else.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from harness.errors import UsageError
+from harness.settings import read_toml, validated
 from harness.types import Record
 
 Word = str | bool | int | float
@@ -127,16 +126,4 @@ class Grid(Record):
 def read_grid(path: Path) -> Grid:
     """Read a file. Raises `UsageError`, one line."""
     fix = "see the files in configs/ablations"
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the grid {path}: {error.strerror}", fix=fix) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}", fix=fix) from None
-    try:
-        return Grid.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{path}: {f'{where}: ' if where else ''}{message}", fix=fix) from None
+    return validated(Grid, read_toml(path, what="the grid", fix=fix), source=str(path), fix=fix)

@@ -11,10 +11,11 @@ import tomllib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.completions import EndpointConfig
 from harness.errors import UsageError
+from harness.settings import validated
 from harness.types import JsonDict
 
 BUILT_IN = ("heuristic", "random", "noop", "explore", "replay", "llm")
@@ -128,12 +129,4 @@ def load_policy_config(text: str) -> PolicyConfig:
 
 
 def _validated(data: JsonDict, source: str) -> PolicyConfig:
-    try:
-        return PolicyConfig.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(
-            f"{source}: {f'{where}: ' if where else ''}{message}", fix="see configs/policies/ for examples"
-        ) from None
+    return validated(PolicyConfig, data, source=source, fix="see configs/policies/ for examples")

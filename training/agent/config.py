@@ -10,14 +10,14 @@ name = "nano"
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from harness.errors import UsageError
+from harness.settings import overlaid, read_toml, validated
 from harness.types import JsonDict, Record
 from training.agent.mixture import MixtureConfig
 from training.dream.config import DreamRules
@@ -141,20 +141,5 @@ def build_objective(section: JsonDict) -> ObjectiveConfig:
 
 def load_agent_config(path: Path, changes: Mapping[str, Mapping[str, Any]] | None = None) -> AgentConfig:
     """Read a file, with `changes` (section → field → value; None is no change) on top. Raises UsageError with one line."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", fix="see configs/agent/") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}", fix="see configs/agent/") from None
-    for section, fields in (changes or {}).items():
-        kept = {name: value for name, value in fields.items() if value is not None}
-        if kept:
-            data[section] = {**data.get(section, {}), **kept}
-    try:
-        return AgentConfig.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{path}: {f'{where}: ' if where else ''}{message}", fix="see configs/agent/") from None
+    fix = "see configs/agent/"
+    return validated(AgentConfig, overlaid(read_toml(path, fix=fix), changes), source=str(path), fix=fix)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from harness.errors import UsageError
 from harness.types import Record
 from training.agent.prompting import Syntax
 from training.models import ModelConfig
-from training.world_model.sft.config import ChecksSection, TrainSection
+from training.world_model.sft.config import ChecksSection, TrainSection, read_training
 
 
 class PromptSection(Record):
@@ -56,21 +54,4 @@ class AgentSftConfig(Record):
 
 def read_sft_config(path: Path, changes: dict[str, dict[str, Any]] | None = None, *, seed: int | None = None) -> AgentSftConfig:
     """The file with `changes` (section → field → value; None is no change) on top. Raises UsageError, one line."""
-    fix = "see the files in configs/agent"
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the configuration {path}: {error.strerror}", fix=fix) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}", fix=fix) from None
-    if seed is not None:
-        data["seed"] = seed
-    for section, fields in (changes or {}).items():
-        kept = {name: value for name, value in fields.items() if value is not None}
-        if kept:
-            data[section] = {**data.get(section, {}), **kept}
-    try:
-        return AgentSftConfig.model_validate(data)
-    except ValidationError as error:
-        found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors(include_input=False)]
-        raise UsageError(f"{path}: {'; '.join(found[:5])}", fix=fix) from None
+    return read_training(AgentSftConfig, path, changes, seed=seed, fix="see the files in configs/agent")

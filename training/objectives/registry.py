@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from harness.errors import UsageError
+from harness.settings import validated
 from training.objectives.config import ObjectiveConfig
 from training.objectives.methods.dynaweb import DYNAWEB
 
@@ -21,10 +20,4 @@ def get_objective(name: str, **changes: Any) -> ObjectiveConfig:
     data = METHODS[name].model_dump()
     for key, value in changes.items():
         data[key] = {**data[key], **value} if isinstance(data.get(key), dict) and isinstance(value, dict) else value
-    try:
-        return ObjectiveConfig.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"objective {name}: {f'{where}: ' if where else ''}{message}", fix="see docs/objectives/") from None
+    return validated(ObjectiveConfig, data, source=f"objective {name}", fix="see docs/objectives/")

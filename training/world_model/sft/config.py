@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
 from harness.errors import UsageError
+from harness.settings import overlaid, read_toml
 from harness.types import JsonDict, Record
 from training.models import ModelConfig
+
+Config = TypeVar("Config", bound=Record)
 
 
 class FormatSection(Record):
@@ -136,20 +138,18 @@ class SftConfig(Record):
 def read_config(path: Path, changes: dict[str, dict[str, Any]] | None = None, *, seed: int | None = None) -> SftConfig:
     """The file with `changes` (section → field → value; None is no change) on top. Raises UsageError, one line per mistake."""
     fix = "see the files in configs/world_model and docs/world-model.md"
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the configuration {path}: {error.strerror}", fix=fix) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}", fix=fix) from None
+    return read_training(SftConfig, path, changes, seed=seed, fix=fix)
+
+
+def read_training(
+    model: type[Config], path: Path, changes: dict[str, dict[str, Any]] | None, *, seed: int | None, fix: str
+) -> Config:
+    """`read_config` for any record of a training's settings."""
+    data = overlaid(read_toml(path, what="the configuration", fix=fix), changes)
     if seed is not None:
         data["seed"] = seed
-    for section, fields in (changes or {}).items():
-        kept = {name: value for name, value in fields.items() if value is not None}
-        if kept:
-            data[section] = {**data.get(section, {}), **kept}
     try:
-        return SftConfig.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
         found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors(include_input=False)]
         raise UsageError(f"{path}: {'; '.join(found[:5])}", fix=fix) from None
