@@ -21,7 +21,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("sites") and (problem := Environment().problem()):
         if os.environ.get("HARNESS_REQUIRE_SITES"):
             pytest.fail(problem)
-        pytest.skip(f"{problem}: harness sites install")
+        pytest.skip(f"{problem}; `make test` installs it, or: harness sites install")
 
 
 @pytest.fixture(scope="session")

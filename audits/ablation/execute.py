@@ -11,7 +11,6 @@ once, from here.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import signal
@@ -28,6 +27,7 @@ import psutil
 from audits.ablation.plan import Plan, PlannedStage
 from audits.ablation.records import Attempt, StageRecord, Stages, StageState
 from harness.errors import EXIT_INFRA_ERRORS, EXIT_OK, UsageError
+from harness.executors.local import kill_tree
 from results.environment import collect_environment
 from results.files import replace_file
 from results.outcomes import outcomes_of
@@ -222,7 +222,7 @@ class _Execution:
                 running.child.wait(max(0.1, until - time.monotonic()))
             except (subprocess.TimeoutExpired, KeyboardInterrupt):  # a second Ctrl-C: no more patience
                 until = 0.0
-                _kill(running.child.pid)
+                kill_tree(running.child.pid)
             self._write(stage_id, running, "stopped", code=running.child.poll(), problem="interrupted")
             del self._running[stage_id]
 
@@ -256,17 +256,4 @@ def _end_orphan(record: StageRecord) -> None:
     """End the child of a grid whose own process was killed: two must not write to one directory."""
     last = record.attempts[-1] if record.attempts else None
     if last is not None and last.seconds is None and last.born and abs(_born(last.pid) - last.born) < SAME_BIRTH_SECONDS:
-        _kill(last.pid)
-
-
-def _kill(pid: int) -> None:
-    """A process and all that it started."""
-    try:
-        parent = psutil.Process(pid)
-        victims = [*parent.children(recursive=True), parent]
-    except psutil.NoSuchProcess:
-        return
-    for victim in victims:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            victim.kill()
-    psutil.wait_procs(victims, timeout=10)
+        kill_tree(last.pid)

@@ -64,15 +64,8 @@ class LocalWorker:
         return True
 
     def kill(self) -> None:
-        """End the process and all its descendants, now. Browsers lead process groups of their own, so a group is not enough."""
-        victims = []
-        with contextlib.suppress(psutil.NoSuchProcess):
-            parent = psutil.Process(self._process.pid)
-            victims = [*parent.children(recursive=True), parent]
-        for victim in victims:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                victim.kill()
-        psutil.wait_procs(victims, timeout=5)
+        """End the process and all its descendants, now."""
+        kill_tree(self._process.pid)
         self._process.wait(timeout=10)
         self.connection.close()
 
@@ -90,6 +83,18 @@ class LocalWorker:
             tail = log.read().decode("utf-8", errors="replace").strip()
             return f"{how}; {tail.splitlines()[-1]}" if tail else how
         return how
+
+
+def kill_tree(pid: int) -> None:
+    """End a process and all its descendants, now. Browsers lead process groups of their own, so a group is not enough."""
+    victims = []
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        victims = [*parent.children(recursive=True), parent]
+    for victim in victims:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            victim.kill()
+    psutil.wait_procs(victims, timeout=10)
 
 
 def _exit(code: int | None) -> str:

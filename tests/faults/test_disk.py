@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.faults.command import Command, play, rows, run_arguments
 from tests.faults.conftest import Served
+from tests.support import disk
 from tests.support.fault_tasks import ROWS
 
 pytestmark = pytest.mark.browser
@@ -17,17 +17,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mount)], capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        pytest.skip(f"cannot mount a small disk here: {made.stderr.strip()}")
-    try:
+    with disk.small_disk(tmp_path, "2m") as mount:
         yield mount
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
 
 
 def test_a_disk_that_fills_up(served: Served, small_disk: Path) -> None:

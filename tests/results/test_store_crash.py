@@ -23,6 +23,7 @@ from results.outcomes import outcomes_of
 from results.reader import EPISODES, INDEX, RunReader
 from results.store import RunStore
 from tests.results.factory import PNG, episode, manifest, plan, step, task
+from tests.support import disk
 
 STATUSES: tuple[Status, ...] = ("success", "failure", "error", "blocked", "inconclusive")
 
@@ -164,17 +165,8 @@ def _nothing_half_written(store: RunStore) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(mount)], capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        pytest.skip(f"cannot mount a small disk here: {made.stderr.strip()}")
-    try:
+    with disk.small_disk(tmp_path, "256k") as mount:
         yield mount
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
 
 
 def test_a_full_disk_stops_with_one_line_and_keeps_the_rest(small_disk: Path) -> None:

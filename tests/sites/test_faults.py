@@ -23,6 +23,7 @@ from harness.sites import health, instances, layout, process, snapshot
 from harness.sites.instances import reset, running_sets
 from harness.types import Record
 from tests.sites.conftest import NOTES, SHOP, ToySites, get, notes
+from tests.support import disk
 
 
 @pytest.fixture
@@ -230,16 +231,8 @@ def test_a_lock_that_is_held_is_not_waited_for_forever(tmp_path: Path) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 3 MB; needs root."""
-    mount = tmp_path / "small"
-    mount.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(mount)], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
-    yield mount
-    subprocess.run(["umount", "-l", str(mount)], check=True)
+    with disk.small_disk(tmp_path, "3m") as mount:
+        yield mount
 
 
 def test_a_full_disk_is_said_and_nothing_is_lost_when_there_is_space_again(small_disk: Path, first_port: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from harness.types import EvaluatorSpec, Task
 from results.reader import RunReader
 from tests.audits.replay.conftest import TASKS, store
 from tests.audits.replay.dreams import episode, page, trajectory
+from tests.support.disk import small_disk
 
 
 def harness(*arguments: str) -> str:
@@ -106,14 +106,7 @@ def test_what_cannot_be_is_said_in_one_line(tmp_path: Path, arguments: list[str]
 
 
 def test_a_full_disk_is_one_line_and_leaves_no_half_a_report(tmp_path: Path, recorded_controls: tuple[Path, Path]) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(disk)], capture_output=True, check=False)
-    if made.returncode:
-        pytest.skip("cannot mount a small disk here")
-    try:
+    with small_disk(tmp_path, "8k") as disk:
         ended = CliRunner().invoke(app, ["report", str(recorded_controls[0]), "--out", str(disk / "out")])
         assert isinstance(ended.exception, NotReadyError) and "the disk is full" in str(ended.exception)
         assert list((disk / "out").glob("audit.json")) == []
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)

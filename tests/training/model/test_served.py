@@ -54,7 +54,9 @@ def server(folder: Path, name: str) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SERVE.is_file(), reason="no .venv-serve: python3 scripts/serve_smollm2.py --setup-only")
+@pytest.mark.skipif(
+    not SERVE.is_file(), reason="a real model server has an environment of its own: python3 scripts/serve_smollm2.py --setup-only"
+)
 def test_a_served_world_model_foresees_what_it_does_in_process(tmp_path: Path) -> None:
     directory = checkpoint(tmp_path / "tiny")
     queries = [query(), query(goal="Find a lamp"), query(goal="")]
