@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from harness.cli.audit_grounding import grounding
+from harness.cli.audit_judge import judge
 from harness.errors import EXIT_INFRA_ERRORS, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Does a dreamed success survive a real browser? Replays, controls, reports.", no_args_is_help=True)
 
 app.command("grounding")(grounding)
+app.command("judge")(judge)
 
 Dreams = Annotated[Path, typer.Argument(help="A run directory with dreams, or with recorded episodes.")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from trl.trainer.sft_trainer import SFTTrainer
 
 from tests.training.models.support import tiny
 from training.models import PromptEncoder
+from training.models.choice import choice_probabilities
 from training.world_model.sft.batches import plan
+from training.world_model.sft.judging import Verdicts
 from training.world_model.sft.loss import ROUNDED_TO, add_target_head, target_loss, target_positions
 from training.world_model.sft.tokens import IGNORED, TokenTable, _table
 from training.world_model.sft.trainer import TargetTrainer, inference_copy
@@ -50,6 +53,19 @@ def test_positions_without_label_change_nothing() -> None:
     assert float(target_loss(logits, torch.full((4,), IGNORED))) == 0.0
 
 
+def test_weights_scale_a_positions_gradient_and_leave_the_others() -> None:
+    """The seeds' two positions; the second counts three times: 0.5 · (0.2231 + 3 · 0.6931), gradients −0.1 and −0.75."""
+    z = torch.tensor([math.log(0.8 / 0.2), 0.0], requires_grad=True)
+    logits = torch.stack([z, torch.zeros(2)], dim=-1)
+    loss = target_loss(logits, torch.tensor([0, 0]), weights_N=torch.tensor([1.0, 3.0]))
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert float(loss.detach()) == pytest.approx(0.5 * (-math.log(0.8) - 3 * math.log(0.5)))
+    assert z.grad is not None
+    assert z.grad.tolist() == pytest.approx([-0.1, -0.75])
+    labels, ones, logits = torch.tensor([0, IGNORED]), torch.ones(2), logits.detach()
+    assert float(target_loss(logits, labels, weights_N=ones)) == pytest.approx(float(target_loss(logits, labels)))
+
+
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=4))
 def test_a_target_is_predicted_from_the_position_before_it(targets: list[list[bool]]) -> None:
     """Row by row: label t is predicted at t − 1; a label at position 0 has nothing before it."""
@@ -74,11 +90,11 @@ def test_logits_at_targets_are_those_of_the_whole_forward_and_of_the_copy() -> N
         torch.testing.assert_close(inference_copy(model)(ids).logits.reshape(18, -1), whole)
 
 
-def table(tokenizer: Any) -> TokenTable:
+def table(tokenizer: Any, rows: Sequence[tuple[str, str]] = ROWS, kinds: Sequence[int] = (0, 0, 0)) -> TokenTable:
     encoder = PromptEncoder(tokenizer)
-    encoded = [(encoder.prompt(prompt), encoder.completion(answer)) for prompt, answer in ROWS]
+    encoded = [(encoder.prompt(prompt), encoder.completion(answer)) for prompt, answer in rows]
     parts = [torch.tensor([*p, *c]).numpy().astype("int32") for p, c in encoded]
-    return _table(parts, [len(p) for p, _ in encoded], [0] * len(parts))
+    return _table(parts, [len(p) for p, _ in encoded], list(kinds))
 
 
 def arguments(folder: Path, **more: Any) -> TrlConfig:
@@ -111,3 +127,51 @@ def test_loss_and_gradients_equal_trls_completion_only_loss(tmp_path: Path) -> N
     assert losses[0] == pytest.approx(losses[1], rel=1e-6)
     for (name, a), (_, b) in zip(theirs.named_parameters(), ours.named_parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad, rtol=1e-4, atol=1e-7, msg=name)
+
+
+JUDGED = (
+    ("assess\nlink 'Sign in'", "success"),
+    ("assess\nbutton 'Add to basket'", "failure"),
+    ("assess\nheading 'Blue mug'", "failure"),
+    ("link 'Sign in'", "add StaticText 'Added to basket' failure success"),
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("weight", "whole"), [(1.0, 0.0), (20.0, 0.0), (20.0, 1.0)])
+def test_verdicts_weigh_more_once_prompts_do_not_count(tmp_path: Path, weight: float, whole: float) -> None:
+    """Against the sum over rows by hand; the dev metrics against the probabilities that the judge will ask for."""
+    model, tokenizer = tiny()
+    tokens = table(tokenizer, JUDGED, (1, 1, 1, 0))
+    planned = plan(tokens, (64, 128), tokens_per_batch=1024, per_step=1, epochs=1, seed=0)
+    settings = arguments(tmp_path, remove_unused_columns=False, dataset_kwargs={"skip_prepare_dataset": True})
+    trainer = TargetTrainer(
+        model, tokenizer, settings, tokens, tokens, planned, (64, 128), 1024, whole_rows=whole, assess_weight=weight
+    )
+    batch = next(iter(trainer.get_train_dataloader()))
+    count = (batch["labels"] != IGNORED).sum()
+    loss = float(trainer.compute_loss(model.train(), dict(batch), num_items_in_batch=count).detach())
+    logits = inference_copy(model)(batch["input_ids"]).logits
+    each = torch.nn.functional.cross_entropy(
+        logits[:, :-1].transpose(1, 2), batch["labels"][:, 1:], ignore_index=IGNORED, reduction="none"
+    ).sum(dim=1)
+    order = planned.batches[0]
+    factors = torch.tensor([weight if tokens.kinds[row] == 1 and not whole else 1.0 for row in order])
+    assert loss == pytest.approx(float((factors * each).sum() / count), rel=1e-4)
+
+    found = trainer.evaluate()
+    asked = [
+        row[0]
+        for row in choice_probabilities(inference_copy(model), tokenizer, [p for p, _ in JUDGED[:3]], ("success", "failure"))
+    ]
+    ranks = [(asked[0] > other) + 0.5 * (asked[0] == other) for other in asked[1:]]
+    assert found["eval_assessment_auroc"] == pytest.approx(sum(ranks) / 2)
+    assert found["eval_assessment_brier"] == pytest.approx(((1 - asked[0]) ** 2 + asked[1] ** 2 + asked[2] ** 2) / 3, rel=1e-3)
+
+
+def test_a_verdict_of_one_kind_alone_ranks_nothing() -> None:
+    _, tokenizer = tiny()
+    verdicts = Verdicts(tokenizer)
+    first = PromptEncoder(tokenizer).text("success")[0]
+    verdicts.add(torch.zeros(2, len(tokenizer)), torch.tensor([first, first]))
+    assert verdicts.metrics() == {}

@@ -63,7 +63,7 @@ def test_the_log_counts_tokens_and_steps(trained: Trained) -> None:
     assert tokens[-1] == trained.tokens
     dev = [line for line in lines if "dev" in line]
     assert [line["step"] for line in dev] == [60, 120]
-    assert set(dev[0]["dev"]) == {"loss", "assessment_loss", "seconds"}
+    assert set(dev[0]["dev"]) == {"loss", "assessment_loss", "seconds"}, "no AUROC: dev holds successes alone"
     card = load_checkpoint(trained.directory).card
     assert (card.format, card.assesses, card.preset) == ("edits", True, "tiny")
     assert card.training["ended"] == "steps"

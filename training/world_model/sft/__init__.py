@@ -7,6 +7,7 @@ prepare     prepare                       data set → tokenizer, page memory, t
 batches     plan                          every batch of the training, decided before it begins
 loss        target_loss                   logits at target positions only
 trainer     TargetTrainer                 TRL's SFTTrainer over token arrays
+  judging   Verdicts                      does it tell success from failure?
   callbacks                               log, dev metrics, early stop, time budget, complete checkpoints
 train       train                         all of it; resumes to the same losses
 """

@@ -38,6 +38,9 @@ class RowsSection(Record):
     """Also learn to say whether the goal is reached, from the train split's successes and failures."""
     assess_share: float = Field(default=0.2, ge=0.0, le=0.9)
     """Most that self-assessment rows may be of all rows; the others are left out at random."""
+    assess_weight: float = Field(default=1.0, gt=0.0)
+    """So many times a self-assessment's tokens count in the loss: one verdict is else lost beside a transition's fifty tokens,
+    and the model judges blindly."""
     variants: int = Field(default=0, ge=0)
     """Of each train row so many more, with other names and numbers, so that a small model learns to copy (sft.varying). All rows
     are then in memory."""

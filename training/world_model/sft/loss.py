@@ -34,9 +34,20 @@ def target_positions(labels_BL: torch.Tensor) -> tuple[torch.Tensor, torch.Tenso
     return F.pad(positions_N, (0, missing)), F.pad(flat[positions_N], (0, missing), value=IGNORED)
 
 
-def target_loss(logits_NV: torch.Tensor, labels_N: torch.Tensor, tokens: torch.Tensor | int | None = None) -> torch.Tensor:
-    """Sum of −log p over the labelled positions, divided by `tokens` (default: their number). In float32."""
-    total = F.cross_entropy(logits_NV.float(), labels_N, ignore_index=IGNORED, reduction="sum")
+def target_loss(
+    logits_NV: torch.Tensor,
+    labels_N: torch.Tensor,
+    tokens: torch.Tensor | int | None = None,
+    weights_N: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Sum of weight · −log p over the labelled positions, divided by `tokens` (default: their number). In float32.
+
+    Weights do not enter the divisor: what has weight 1 keeps the gradient that it has without the others' weights.
+    """
+    if weights_N is None:
+        total = F.cross_entropy(logits_NV.float(), labels_N, ignore_index=IGNORED, reduction="sum")
+    else:
+        total = (weights_N * F.cross_entropy(logits_NV.float(), labels_N, ignore_index=IGNORED, reduction="none")).sum()
     count = (labels_N != IGNORED).sum() if tokens is None else torch.as_tensor(tokens, device=total.device)
     return total / count.clamp(min=1)
 

@@ -110,6 +110,7 @@ def train(
         config.train.tokens_per_batch,
         measure=_measure(config, prepared, evaluate),
         whole_rows=config.train.whole_rows,
+        assess_weight=config.rows.assess_weight,
         callbacks=callbacks,
     )
     start = latest_complete(states) if resume else None

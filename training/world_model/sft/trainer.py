@@ -21,6 +21,7 @@ from trl.trainer.sft_trainer import SFTTrainer
 
 from training.models.attention import use_short_attention, use_stock_attention
 from training.world_model.sft.batches import Plan, in_order, padded
+from training.world_model.sft.judging import Verdicts
 from training.world_model.sft.loss import add_target_head, target_loss, target_positions
 from training.world_model.sft.tokens import IGNORED, TokenTable
 
@@ -58,11 +59,14 @@ class TargetTrainer(SFTTrainer):
         tokens_per_batch: int,
         measure: Measure | None = None,
         whole_rows: float = 0.0,
+        assess_weight: float = 1.0,
         callbacks: list[Any] | None = None,
     ) -> None:
         self._tables = (train, dev)
         self._plan, self._lengths, self._tokens_per_batch, self._measure = planned, lengths, tokens_per_batch, measure
         self._whole_rows = whole_rows
+        self._weights = None if assess_weight == 1.0 else torch.tensor([1.0, assess_weight])
+        self._tokenizer = tokenizer
         self._pad = int(tokenizer.pad_token_id or 0)
         self.model: Any
         network = model.get_base_model() if hasattr(model, "peft_config") else model
@@ -92,7 +96,10 @@ class TargetTrainer(SFTTrainer):
         positions, labels = target_positions(inputs["labels"])
         # Padding stands on the right of a causal model: no attention mask is needed, and without one attention is faster.
         logits = model(input_ids=inputs["input_ids"], use_cache=False, target_positions=positions)
-        loss = target_loss(logits, labels, num_items_in_batch)
+        weights = None
+        if self._weights is not None and "kinds" in inputs:
+            weights = self._weights.to(labels.device)[inputs["kinds"]][positions // inputs["labels"].shape[1]]
+        loss = target_loss(logits, labels, num_items_in_batch, weights)
         if self.model.training:
             right = (logits.argmax(dim=-1) == labels).sum() / (labels != IGNORED).sum().clamp(min=1)
             self._metrics["train"]["mean_token_accuracy"].append(float(right))
@@ -103,7 +110,10 @@ class TargetTrainer(SFTTrainer):
     def evaluate(
         self, eval_dataset: Any = None, ignore_keys: list[str] | None = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
-        """Dev loss per token and per kind of row, then what `measure` says; as transformers wants it for the best model."""
+        """Dev loss per token and per kind of row, how well verdicts are told apart, then what `measure` says.
+
+        As transformers wants it for the best model.
+        """
         began = time.monotonic()
         metrics = {f"{metric_key_prefix}_{name}": value for name, value in self._dev_losses().items()}
         if self._measure is not None and self.accelerator.num_processes == 1:
@@ -122,6 +132,7 @@ class TargetTrainer(SFTTrainer):
         model, training = self.model_wrapped, self.model.training
         self.model.eval()
         sums = torch.zeros((2, 2), dtype=torch.float64, device=self.args.device)
+        verdicts = Verdicts(self._tokenizer)
         batches = in_order(dev, self._lengths, self._tokens_per_batch)
         for batch in self._loader(1, batches[: len(batches) // self.accelerator.num_processes * self.accelerator.num_processes]):
             positions, labels = target_positions(batch["labels"])
@@ -130,6 +141,7 @@ class TargetTrainer(SFTTrainer):
             losses = torch.nn.functional.cross_entropy(logits.float(), labels, ignore_index=IGNORED, reduction="none").double()
             kinds = batch["kinds"][positions // batch["labels"].shape[1]]
             real = labels != IGNORED
+            verdicts.add(logits[real & (kinds == 1)], labels[real & (kinds == 1)])
             for kind in (0, 1):
                 sums[kind, 0] += losses[real & (kinds == kind)].sum()
                 sums[kind, 1] += (real & (kinds == kind)).sum()
@@ -138,6 +150,8 @@ class TargetTrainer(SFTTrainer):
         found = {"loss": float(sums[:, 0].sum() / sums[:, 1].sum().clamp(min=1))}
         if sums[1, 1] > 0:
             found["assessment_loss"] = float(sums[1, 0] / sums[1, 1])
+        if self.accelerator.num_processes == 1:
+            found |= verdicts.metrics()
         return found
 
     def _loader(self, which: int, batches: list[list[int]]) -> Any:
@@ -155,7 +169,7 @@ class TargetTrainer(SFTTrainer):
         whole, numbers = rows[0][1] >= len(table), [number % len(table) for _, number in rows]
         ids, labels = table.batch(numbers, padded(table, numbers, self._lengths), self._pad, whole=whole)
         found = {"input_ids": torch.from_numpy(ids), "labels": torch.from_numpy(labels)}
-        if rows[0][0]:
+        if rows[0][0] or (self._weights is not None and not whole):  # prompts are learned with equal weights
             found["kinds"] = torch.from_numpy(table.kinds[numbers].astype("int64"))
         return found
 
