@@ -85,7 +85,7 @@ class _Job:
 
 @dataclass
 class _Seat:
-    """A place for a worker: the process changes when one is killed, the seat and its site instance stay."""
+    """A place for a worker: the process changes when one is killed, or when the seat moves on to another site instance."""
 
     number: int
     instance: int | None
@@ -180,12 +180,23 @@ class Runner:
         for seat in self._seats:
             if seat.job:
                 continue
-            if seat.worker is None:
-                if self._has_work_for(seat):
-                    self._start_worker(seat)
-                continue
             if seat.ready and (spec := self._schedule.next(seat.instance)):
                 self._begin(seat, spec)
+                continue
+            if (seat.worker is None or seat.ready) and (instance := self._unattended(seat)) is not None:
+                self._remove(seat)
+                seat.instance = instance
+            if seat.worker is None and self._has_work_for(seat):
+                self._start_worker(seat)
+
+    def _unattended(self, seat: _Seat) -> int | None:
+        """A site instance that has work and no seat, for a seat that has none itself: there may be fewer seats than instances."""
+        if seat.instance is None:
+            return None
+        startable = self._schedule.startable_instances
+        if seat.instance in startable:
+            return None
+        return min(startable - {other.instance for other in self._seats}, default=None)
 
     def _has_work_for(self, seat: _Seat) -> bool:
         waiting = self._schedule.instances_waiting

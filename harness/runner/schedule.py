@@ -102,6 +102,11 @@ class Schedule:
         return tuple(sorted(site for site in self._site_failures if self.is_down(site)))
 
     @property
+    def startable_instances(self) -> set[int]:
+        """Site instances on which an episode may start now."""
+        return {instance for instance in self.instances_waiting if any(self._may_start(s, instance) for s in self._waiting)}
+
+    @property
     def instances_waiting(self) -> set[int]:
         return {spec.instance for spec in self._waiting}
 

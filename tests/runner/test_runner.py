@@ -36,24 +36,35 @@ class Bench:
     """Plays tasks with the given goals; keeps what was recorded and which processes were started."""
 
     def __init__(
-        self, folder: Path, goals: Sequence[str], *, seats: int = 1, broken: Sequence[int] = (), together: bool = False
+        self,
+        folder: Path,
+        goals: Sequence[str],
+        *,
+        seats: int = 1,
+        broken: Sequence[int] = (),
+        together: bool = False,
+        instances: int = 0,
+        windows: Sequence[str] = ("A",),
     ) -> None:
+        """With `instances` of the sites, seats begin at the first ones, as `harness run` puts them."""
         self._folder = folder
         (folder / "starts").mkdir()
         tasks = [
             Task(benchmark="b", task_id=f"t{n}", goal=goal, evaluator=EvaluatorSpec(kind="x")) for n, goal in enumerate(goals)
         ]
-        plan = make_plan(tasks, windows=["A"], repeats=1, base_seed=0, instances=0)
+        plan = make_plan(tasks, windows=windows, repeats=1, base_seed=0, instances=instances)
         self.kept = Kept()
         self.started: list[psutil.Process] = []
+        self.instances: list[int] = []
+        """Of the sites, one per process that was started."""
         self.runner = Runner(
             run_id="r",
-            schedule=Schedule(plan, limits=CLOCKS),
+            schedule=Schedule(plan, limits=CLOCKS, ordered=instances > 0, exclusive=instances > 0),
             limits=CLOCKS,
             recorder=self.kept,
             spawn=self._spawn,
             setup=messages.Setup({"starts": str(folder / "starts"), "broken": list(broken), "company": seats if together else 1}),
-            seats=[None] * seats,
+            seats=list(range(seats)) if instances else [None] * seats,
             state=RunState(total=len(plan)),
             display=self,
         )
@@ -70,6 +81,7 @@ class Bench:
             f"w{number}", "tests.support.plain_worker", environment=environment, log=self._folder / f"{number}.log"
         )
         self.started.append(psutil.Process(worker.pid))
+        self.instances.append(instance)
         return worker
 
     def play(self) -> RunSummary:
@@ -95,6 +107,20 @@ def test_good_workers_play_everything_once(tmp_path: Path) -> None:
     assert [e.finish_index for e in bench.kept.episodes] == list(range(7))
     assert {len(e.trajectory.steps) for e in bench.kept.episodes} == {2}
     assert len(bench.started) == 2, "workers are kept"
+
+
+@pytest.mark.parametrize(("seats", "instances"), [(1, 2), (1, 3), (2, 3), (2, 4), (3, 3)])
+def test_fewer_workers_than_site_instances_play_everything(seats: int, instances: int, tmp_path: Path) -> None:
+    """Each episode belongs to an instance of the plan's; a worker that has none left moves on to one that nobody serves."""
+    bench = Bench(tmp_path, ["good"] * 7, seats=seats, instances=instances, windows=("A", "B"))
+    summary = bench.play()
+    assert [label for _, _, label in bench.labels] == ["success"] * 14
+    assert summary.left == 0
+    assert set(bench.instances) == set(range(instances))
+    windows = [episode.spec.window for episode in bench.kept.episodes]
+    assert windows == sorted(windows), "a pass ends on all instances before the next begins"
+    if seats == instances:
+        assert len(bench.started) == seats, "nobody moves where everyone has an instance"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,8 @@ class ScheduleMachine(RuleBasedStateMachine):
         assert len(self.schedule) == len(self.plan) - len(self.done)
         waiting = {s.instance for s in self.plan if s.key not in self.done and s.key not in {r.key for r in self.running}}
         assert self.schedule.instances_waiting == waiting
+        startable = {s.instance for s in self.plan if self._startable(s, s.instance)}
+        assert self.schedule.startable_instances == startable
         assert self.schedule.down_sites == tuple(sorted(s for s, n in self.failures.items() if n >= self.site_limit))
 
     def teardown(self) -> None:
