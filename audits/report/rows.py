@@ -18,7 +18,8 @@ from results.reader import EPISODES, RunReader
 JUDGED: Final = "judged.jsonl"
 """Beside a run of replays: one `Judged` a line, the dream's own judge on the real pages. Without it blame is not attributed."""
 _CLASSES: Final = frozenset(get_args(GroundClass))
-_ANCHORS: Final = frozenset(get_args(Anchor)) - {""}
+_ANCHORS: Final[dict[str, Anchor]] = {**{name: name for name in get_args(Anchor) if name}, "program": "oracle"}
+"""First word of a world model's name → the anchor that it is: `program` is the same real world, only not reset in between."""
 
 
 class Judged(Record):
@@ -68,7 +69,7 @@ def row_of(replay: Replay, source: str, by_claim: dict[bool, float], evidence: s
         site=task.site,
         task_type=str(task.metadata.get("kind", "")),
         arm=found.arm,
-        anchor=spoken if spoken in _ANCHORS else "",
+        anchor=_ANCHORS.get(spoken, ""),
         world_model=world_model,
         policy=producers.get("policy", ""),
         group=_group(replay.claim, source),

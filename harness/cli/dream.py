@@ -27,7 +27,9 @@ class Truncation(StrEnum):
 
 
 def dream(
-    world_model: Annotated[str, typer.Argument(help="A checkpoint, or copy, retrieval:DATA, frozen:MODEL, http:TOML.")],
+    world_model: Annotated[
+        str, typer.Argument(help="A checkpoint, or copy, random:DATA, retrieval:DATA, program:RUN, frozen:MODEL, http:TOML.")
+    ],
     policy: Annotated[str, typer.Option("--policy", help="The agent that dreams: checkpoint:DIR.")],
     experts: Annotated[list[str], typer.Option("--experts", help="A run whose successes give the starts; may be repeated.")],
     judge: Annotated[str, typer.Option("--judge", help="Who assesses. Default: the world model itself.")] = "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,17 @@ from harness.policies import PolicyConfig, make_policy
 from harness.predictions import PastStep, WorldModelQuery
 from harness.rollout import run_episode
 from harness.types import Episode, EpisodeSpec, Observation
+from results.reader import RunReader
 from results.store import RunStore
 from tests.audits.fidelity.factory import Row
 from tests.results.factory import manifest
+from training.world_model.model import load
+from training.world_model.model.loading import judge_of
 from training.world_model.model.oracle import OracleWorldModel
 from training.world_model.model.program import ProgramWorldModel
 from training.world_model.model.recorded import RecordedEpisodes, digest
 
+UNKNOWN = Observation(url="http://a.example/", axtree="RootWebArea 'x'")
 TASKS = ("click-checkboxes", "click-collapsible", "enter-text")
 
 
@@ -49,7 +54,6 @@ def run(browser_session: BrowserSession, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def rows(run: Path) -> list[Row]:
-    from results.reader import RunReader
     from results.transitions import pairs
 
     found: list[Row] = []
@@ -98,7 +102,7 @@ def test_the_program_gives_the_same_answers_with_one_reset_per_episode(
 @pytest.mark.browser
 def test_what_cannot_be_reached_or_played_is_malformed(run: Path, rows: list[Row], browser_session: BrowserSession) -> None:
     oracle = OracleWorldModel([run], browser_session)
-    unknown = rows[0].query.model_copy(update={"observation": Observation(url="http://a.example/", axtree="RootWebArea 'x'")})
+    unknown = rows[0].query.model_copy(update={"observation": UNKNOWN})
     target = next(row.query.action.target for row in rows if row.query.action.target)
     action = rows[0].query.action.model_copy(update={"target": target.model_copy(update={"name": "Nobody"})})
     gone = rows[0].query.model_copy(update={"action": action})
@@ -121,6 +125,29 @@ def test_a_page_is_found_by_what_it_shows_and_by_what_came_before(run: Path, row
     prefix = index.locate(second.query.model_copy(update={"observation": dreamt}))
     assert prefix is not None
     assert prefix.actions == (second.query.history[0].action,), "found by its history, and played on from there"
+
+
+@pytest.mark.browser
+def test_dreams_in_a_real_browser_are_judged_by_the_benchmark(run: Path, rows: list[Row]) -> None:
+    """From any thread, in a browser of its own; a dream that goes on from where it stands resets nothing."""
+    world = load(f"program:{run}")
+    assert isinstance(world, ProgramWorldModel)
+    judge = judge_of(world)
+    stored = {e.spec.task.task_id: e for e in RunReader.open(run).episodes()}
+    whole = stored["click-checkboxes"].trajectory
+    half = whole.model_copy(update={"steps": whole.steps[:1], "final_observation": whole.steps[1].observation})
+    elsewhere = whole.model_copy(update={"steps": (whole.steps[0].model_copy(update={"observation": UNKNOWN}),)})
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            for row in [row for row in rows if row.provenance["episode"].startswith("click-checkboxes")]:
+                assert pool.submit(world.predict, [row.query]).result()[0][0].next_observation is not None
+            told = [pool.submit(judge.judge, made).result() for made in (whole, half, elsewhere)]
+    finally:
+        world.close()
+    assert [verdict.status for verdict in told] == ["success", "failure", "error"]
+    assert world.replayer.resets == 2, "the whole episode had just been played; the half one began anew"
+    assert told[2].error is not None and told[2].error.boundary == "judge"
+    assert "no recorded episode shows this page" in told[2].reason
 
 
 def test_pages_are_compared_without_bids_focus_and_ports() -> None:

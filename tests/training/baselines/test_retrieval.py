@@ -16,7 +16,7 @@ from tests.audits.fidelity.factory import on, page
 from tests.support.openai_server import OpenAIServer, Reply, chat
 from training.world_model.formats import get_format
 from training.world_model.model import load
-from training.world_model.model.baselines import CopyWorldModel
+from training.world_model.model.baselines import CopyWorldModel, RandomWorldModel
 from training.world_model.model.neighbours import Neighbours, example_name
 from training.world_model.model.prompted import PromptedRetrieval, prompted, through
 from training.world_model.model.retrieval import RetrievalWorldModel
@@ -127,3 +127,18 @@ def test_a_wrong_server_file_is_one_line(tmp_path: Path, text: str, why: str) ->
     file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=why):
         prompted(retrieval(), file)
+
+
+def test_random_shows_some_page_of_the_site_and_the_same_one_again() -> None:
+    random = RandomWorldModel(KNOWN)
+    pages = {(row.next_observation.url, row.next_observation.axtree) for row in KNOWN}
+    asked = [row.query.model_copy(update={"seed": seed}) for row in KNOWN for seed in range(8)]
+    answers = random.predict(asked, samples=2)
+    shown = [
+        (said.next_observation.url, said.next_observation.axtree) for row in answers for said in row if said.next_observation
+    ]
+    assert len(shown) == 2 * len(asked)
+    assert set(shown) == pages, "each is shown sooner or later"
+    assert answers == random.predict(asked, samples=2)
+    assert any(row[0] != row[1] for row in answers)
+    assert RandomWorldModel([]).predict(asked[:1])[0][0].malformed == "training saw no page"

@@ -4,6 +4,7 @@
     http:FILE.toml            the same behind a server                                        (model.http)
     frozen:MODEL[:FORMAT]     an untrained language model: `smollm2`, or a directory; FORMAT `paper` (default) or `edits`
     copy                      nothing changes
+    random:DATA               any page of that data set's train split
     retrieval:DATA            the nearest transition of that data set's train split; with +FILE.toml shown to a model server
     oracle:RUN[,RUN…]         a real browser at the recorded episode's place                  (program: kept running)
 
@@ -19,7 +20,7 @@ from typing import Any, cast
 from harness.errors import UsageError
 from harness.protocols import Judge, WorldModel
 
-SPELLINGS = "a checkpoint directory, copy, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL or http:FILE.toml"
+SPELLINGS = "a checkpoint directory, copy, random:DATA, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL or http:FILE.toml"
 FROZEN = {"paper": (1000, 600), "edits": (800, 256)}
 """Format → tokens of the page in the prompt, and of an answer, for a model that was never trained on it. The paper format says
 in its prompt what is wanted; `edits` does not: an untrained model can only guess."""
@@ -37,6 +38,7 @@ def load(spec: str | Path, **options: Any) -> WorldModel:
 
         return CopyWorldModel()
     makers: dict[str, Callable[..., WorldModel]] = {
+        "random": _random,
         "retrieval": _retrieval,
         "oracle": _oracle,
         "program": _program,
@@ -58,7 +60,11 @@ def load_judge(spec: str | Path, threshold: float = 0.5, **options: Any) -> Judg
 
 
 def judge_of(model: WorldModel, threshold: float = 0.5) -> Judge:
-    """The judge that shares this model's weights. Raises UsageError for a model that was not taught to assess."""
+    """The judge that shares this model's weights, or browser. Raises UsageError for a model that was not taught to assess."""
+    if hasattr(model, "verdict"):
+        from training.world_model.model.real_judge import RealJudge
+
+        return RealJudge(cast(Any, model))
     from training.world_model.model.judge import Assessor, SelfJudge
 
     if not getattr(model, "assesses", False) or not hasattr(model, "assess"):
@@ -146,6 +152,13 @@ def _frozen(rest: str, **options: Any) -> WorldModel:
         ),
         assesses=True,
     )
+
+
+def _random(data: str) -> WorldModel:
+    from training.world_model.model.baselines import RandomWorldModel
+    from training.world_model.transitions import read_dataset
+
+    return RandomWorldModel(read_dataset(data, "train"))
 
 
 def _retrieval(rest: str) -> WorldModel:

@@ -11,9 +11,11 @@ visits (clocks, counters, random ids): that is the noise floor of every fidelity
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from harness.actions import answer_of, bids_of, is_infeasible, said_of
 from harness.assembly import make_benchmark
@@ -25,13 +27,17 @@ from harness.envs.session import BrowserSession
 from harness.errors import RolloutError, UsageError, first_line
 from harness.predictions import Prediction, WorldModelQuery
 from harness.protocols import StepResult
-from harness.types import Action, EpisodeSpec, Observation, Start, Trajectory, Usage
+from harness.types import Action, EpisodeSpec, Observation, Start, Trajectory, Usage, Verdict
 from results.manifest import RunManifest
 from results.reader import read_manifest
 from training.world_model.model.recorded import Prefix, RecordedEpisodes
 
 _PLAYABLE: Final = ("miniwob", "arena")
 """Benchmarks whose episodes begin in the same state each time: a prefix means nothing elsewhere."""
+
+
+UNKNOWN_PAGE: Final = "no recorded episode shows this page"
+Answer = TypeVar("Answer")
 
 
 class Unreachable(Exception):
@@ -54,9 +60,13 @@ class Replayer:
         self.step_seconds: list[float] = []
         """Wall time of every action played, prefixes included."""
 
+    def played(self, prefix: Prefix) -> bool:
+        """Has the browser just done exactly this?"""
+        return self._spec == prefix.spec and self._played == prefix.actions
+
     def stands_at(self, prefix: Prefix) -> bool:
-        """Has the browser just done exactly this, and can the episode go on?"""
-        return self._spec == prefix.spec and self._played == prefix.actions and not self._ended
+        """… and can the episode go on?"""
+        return self.played(prefix) and not self._ended
 
     def go_to(self, prefix: Prefix) -> None:
         """Reset the task and play the prefix. Raises Unreachable where an action cannot be played again."""
@@ -90,7 +100,14 @@ class Replayer:
         return result
 
     def reward(self, action: Action) -> float | None:
-        """The benchmark's own verdict on an episode that ended with `action`; None where it has none."""
+        """The benchmark's own reward for an episode that ended with `action`; None where it has none."""
+        try:
+            return self.verdict(action).reward
+        except RolloutError:
+            return None
+
+    def verdict(self, action: Action) -> Verdict:
+        """The benchmark's own verdict on an episode that ended with `action`. Raises RolloutError where it cannot be had."""
         assert self._current is not None
         assert self._spec is not None
         ended = "infeasible" if is_infeasible(action) else "stop" if answer_of(action) is not None else "terminated"
@@ -104,10 +121,7 @@ class Replayer:
             stop_reason=ended,
             answer=said_of(action),
         )
-        try:
-            return self._current.score(trajectory).reward
-        except RolloutError:
-            return None
+        return self._current.score(trajectory)
 
     def close(self) -> None:
         for env in self._envs.values():
@@ -128,7 +142,10 @@ class Replayer:
 
 
 class OracleWorldModel:
-    """Answers with what a real browser shows. `runs` are run directories that hold the episodes asked about."""
+    """Answers with what a real browser shows. `runs` are run directories that hold the episodes asked about.
+
+    May be asked from any thread: its browser lives in one of its own, unless a `session` of the caller's is given.
+    """
 
     name = "oracle"
     version = "1"
@@ -140,19 +157,45 @@ class OracleWorldModel:
             _config(read_manifest(run))
         self._episodes = RecordedEpisodes(runs)
         self.replayer = Replayer(session)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=self.name) if session is None else None
 
     def predict(self, queries: Sequence[WorldModelQuery], samples: int = 1) -> list[list[Prediction]]:
         """Each sample is a visit of its own: their agreement is the noise of the real pages."""
-        return [[self._visit(query) for _ in range(samples)] for query in queries]
+        return self._there(lambda: self._answers(queries, samples))
+
+    def verdict(self, query: WorldModelQuery) -> Verdict:
+        """The benchmark's own verdict on the episode that the query's action ends.
+
+        Raises Unreachable where it cannot be played again, RolloutError where the benchmark cannot say.
+        """
+        return self._there(lambda: self._verdict(query))
 
     def close(self) -> None:
-        self.replayer.close()
+        self._there(self.replayer.close)
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    def _there(self, call: Callable[[], Answer]) -> Answer:
+        return call() if self._thread is None else self._thread.submit(call).result()
+
+    def _answers(self, queries: Sequence[WorldModelQuery], samples: int) -> list[list[Prediction]]:
+        return [[self._visit(query) for _ in range(samples)] for query in queries]
+
+    def _verdict(self, query: WorldModelQuery) -> Verdict:
+        prefix = self._episodes.locate(query)
+        if prefix is None:
+            raise Unreachable(UNKNOWN_PAGE)
+        whole = replace(prefix, actions=(*prefix.actions, query.action))
+        if not self.replayer.played(whole):
+            self._reach(prefix)
+            self.replayer.play(query.action)
+        return self.replayer.verdict(query.action)
 
     def _visit(self, query: WorldModelQuery) -> Prediction:
         prefix = self._episodes.locate(query)
         who = f"{self.name} {self.version}"
         if prefix is None:
-            return Prediction(world_model=who, next_observation=None, malformed="no recorded episode shows this page")
+            return Prediction(world_model=who, next_observation=None, malformed=UNKNOWN_PAGE)
         began = time.perf_counter()
         try:
             self._reach(prefix)

@@ -23,7 +23,7 @@ class ProgramWorldModel(OracleWorldModel):
     name = "program"
     version = "1"
 
-    def predict(self, queries: Sequence[WorldModelQuery], samples: int = 1) -> list[list[Prediction]]:
+    def _answers(self, queries: Sequence[WorldModelQuery], samples: int) -> list[list[Prediction]]:
         # A second sample of a query is never the next step: sample by sample keeps the episodes running.
         found: list[list[Prediction]] = [[] for _ in queries]
         order = sorted(range(len(queries)), key=lambda at: self._place(queries[at]))
