@@ -42,6 +42,17 @@ def test_changes_that_nobody_asked_for_are_counted() -> None:
     assert row_of(replay(verdict=state), "night", {}, "").unintended_changes == 1
 
 
+@pytest.mark.parametrize(
+    ("world_model", "anchor"),
+    [("copy 1", "copy"), ("oracle 1", "oracle"), ("program 1", "oracle"), ("random 1 9 pages", "random"), ("nano edits 1", "")],
+)
+def test_anchors_are_known_by_their_world_models_name(world_model: str, anchor: str) -> None:
+    found = replay()
+    assert found.dream is not None
+    dreamt = found.dream.model_copy(update={"producers": {"world_model": world_model}})
+    assert row_of(found._replace(dream=dreamt), "night", {}, "").anchor == anchor
+
+
 def test_what_a_dream_does_not_say_is_unknown() -> None:
     silent = row_of(replay(claim=CLAIM.model_copy(update={"status": "failure", "raw_reward": -1.0, "evidence": {}})), "n", {}, "")
     assert (silent.dreamed, silent.score, silent.group, silent.weight) == (False, None, "", 1.0)
