@@ -7,6 +7,7 @@
     │   └── evidence["replay"]["dream"]         the dreamed trajectory
     │                         ["claim"]         what the dream says of itself: its verdict
     │                         ["assessment"]    outcome, cause, page checks, divergences
+    │                         ["har"]           what the browser asked for, without headers, cookies and bodies
     └── spec.task.metadata["dream"]             which episode of the dreams' run it was
     step-000.png …                              screenshots, where they were asked for
 Settings, calibration and versions are in the run's manifest. A replay whose worker was killed has no evidence of its own; the
@@ -57,12 +58,14 @@ def today(spec: EpisodeSpec) -> Task | None:
     return None if spec.task.metadata.get(UNKNOWN_KEY) else spec.task
 
 
-def with_evidence(verdict: Verdict, dream: Episode, found: Assessment) -> Verdict:
+def with_evidence(verdict: Verdict, dream: Episode, found: Assessment, har: JsonDict | None = None) -> Verdict:
     note: JsonDict = {
         "dream": dream.trajectory.model_dump(mode="json"),
         "claim": dream.verdict.model_dump(mode="json"),
         "assessment": found.model_dump(mode="json"),
     }
+    if har is not None:
+        note["har"] = har
     return verdict.model_copy(update={"evidence": {**verdict.evidence, NOTE: note}})
 
 

@@ -19,6 +19,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from audits.grounding.ladder import origin_of
 from audits.replay.config import SafetyConfig
+from audits.replay.traffic import Traffic
 from harness.actions import bids_of
 from harness.axtree import Tree
 from harness.envs.locate import ActionFailed, find_element
@@ -60,19 +61,21 @@ _AT_FOCUS_JS = "() => (" + _ABOUT_JS + ")(document.activeElement)"
 
 
 class Guard:
-    """Stands around the pages of one episode. `incidents`: what was stopped, first to last."""
+    """Stands around the pages of one episode. `incidents`: what was stopped, first to last; `traffic`: what was asked for."""
 
     def __init__(self, config: SafetyConfig) -> None:
         self._config = config
         self._origins: frozenset[str] = frozenset()
         self.incidents: list[str] = []
+        self.traffic = Traffic()
 
     def reset(self) -> None:
-        self.incidents = []
+        self.incidents, self.traffic = [], Traffic()
         self._origins = frozenset()
 
     def stand(self, page: Any) -> None:
-        """From now on nothing but reading, and nothing but the origins of the pages that are open. Live sites only."""
+        """Listen from now on. On live sites: nothing but reading, and nothing but the origins of the pages that are open."""
+        self.traffic.listen(page.context)
         if self._config.mode != "live":
             return
         context = page.context

@@ -55,7 +55,7 @@ class Replayer:
     """Replays one dream after the other in one browser."""
 
     def __init__(self, browser: BrowserEnv, settings: ReplaySettings, guard: Guard, successor: Policy | None = None) -> None:
-        self._settings = settings
+        self._settings, self._guard = settings, guard
         self._stage = Stage()
         self._policy = DreamPolicy(self._stage, settings, successor)
         self._env = ReplayEnv(browser, self._stage, settings, guard)
@@ -68,12 +68,14 @@ class Replayer:
         except UsageError as error:
             return _unplayed(spec, UNREADABLE, str(error))
         script = script_of(dream.trajectory, today(spec))
+        har = None
         if script.problem:
             trajectory, verdict = _unplayed(spec, script.problem, script.detail)
         else:
             trajectory, verdict = self._replay(script, spec, listener)
+            har = self._guard.traffic.har()
         found = assess(script, trajectory, verdict, self._settings.calibration, self._settings.arm)
-        return trajectory, with_evidence(verdict, dream, found)
+        return trajectory, with_evidence(verdict, dream, found, har)
 
     def close(self) -> None:
         self._policy.close()

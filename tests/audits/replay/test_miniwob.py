@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from audits.controls.faults import plant
+from audits.replay.assess import NOTE
 from audits.replay.config import ReplaySettings
 from audits.replay.evidence import Replay, judge, same
 from audits.replay.plan import draw
@@ -74,6 +75,8 @@ def test_real_successes_succeed_again_by_descriptor_alone(recorded: Path, replay
     assert [d for r in replays for d in r.assessment.divergences] == []
     assert all(same(r) for r in replays), "judged again from the stored bytes: the same to the bit"
     assert {g.kind for r in replays for g in r.assessment.groundings} <= {"exact", "no_element"}
+    bundles = [r.episode.verdict.evidence[NOTE] for r in replays]
+    assert all(isinstance(bundle, dict) and set(bundle) == {"dream", "claim", "assessment", "har"} for bundle in bundles)
 
 
 @pytest.mark.parametrize(
