@@ -28,10 +28,11 @@ bench: ## speed and memory against stock BrowserGym and bare Playwright, in one 
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python benchmarks/throughput.py
 
+ARENA_SETS ?= 2 # one browser plays on each; a set takes 200 MB
 arena: ## set up everything, bring the arena's sites up, then play every task with the scripted oracle
 	@scripts/bootstrap.sh webarena
 	@scripts/ensure_chromium.sh
-	@.venv/bin/harness sites up
+	@.venv/bin/harness sites up --instances $(ARENA_SETS)
 	@.venv/bin/harness run --bench arena --policy oracle
 
 arena-test: ## set up everything, then every test of the sites and the arena, on the real applications

@@ -22,7 +22,7 @@ PAGES = {
     "forum": ("/", "/category/", "/user/login/"),
     "tracker": ("/wiki", "/query", "/roadmap"),
 }
-SECRETS = {("auth_user", "password"), ("wishlists_wishlist", "key"), ("django_session", "session_key")}
+SECRETS = {("auth_user", "password"), ("django_session", "session_key")}
 
 
 @pytest.fixture(scope="module")

@@ -201,6 +201,6 @@ def _check_target(config: AgentSftConfig, out: Path, states: Path, resume: bool)
         if (out / CARD).exists() or latest_complete(states):
             raise UsageError(f"{out} holds a training already", fix="give --resume to go on with it, or another --out")
         shutil.rmtree(states, ignore_errors=True)
-    elif before.is_file() and before.read_text(encoding="utf-8") != config.model_dump_json(indent=2):
+    elif before.is_file() and not config.resumes(before.read_text(encoding="utf-8")):
         raise UsageError(f"{out} was begun with another configuration", fix="give the same one, or another --out")
     out.mkdir(parents=True, exist_ok=True)

@@ -51,6 +51,15 @@ class AgentSftConfig(Record):
     train: TrainSection = TrainSection(epochs=6.0)
     checks: ChecksSection = ChecksSection()
 
+    def resumes(self, stored: str) -> bool:
+        """Is this the training that `stored` (its JSON) began? It may be given more or less time."""
+        try:
+            before = AgentSftConfig.model_validate_json(stored)
+        except ValueError:
+            return False
+        time = {"train": {"max_minutes"}}
+        return before.model_dump(exclude=time) == self.model_dump(exclude=time)
+
 
 def read_sft_config(path: Path, changes: dict[str, dict[str, Any]] | None = None, *, seed: int | None = None) -> AgentSftConfig:
     """The file with `changes` (section → field → value; None is no change) on top. Raises UsageError, one line."""

@@ -67,6 +67,16 @@ def test_it_learns_what_the_expert_did(tmp_path: Path) -> None:
         train_agent(config(epochs=3), [], tmp_path, trajectories=experts(), resume=True)
 
 
+def test_a_training_that_ran_out_of_time_goes_on_when_it_is_given_more(tmp_path: Path) -> None:
+    cut = train_agent(config(max_minutes=1e-6), [], tmp_path, trajectories=experts())
+    assert (cut.ended, cut.steps) == ("time budget", 1)
+    whole = train_agent(config(), [], tmp_path, trajectories=experts(), resume=True)
+    assert whole.ended == "steps" and whole.steps > 1
+    (tmp_path / "training.json").write_text("{")
+    with pytest.raises(UsageError, match="another configuration"):
+        train_agent(config(), [], tmp_path, trajectories=experts(), resume=True)
+
+
 def test_nothing_to_learn_from_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no expert trajectory for the dev split"):
         train_agent(config(), [], tmp_path / "a", trajectories=experts(dev=0))
