@@ -124,7 +124,10 @@ def compare(run: Path, state: Path, episodes: int, rounds: int) -> None:
     try:
         tasks = {task.task_id: task for task in make_benchmark(config).tasks()}
         single = [spec for spec in draw(reader, tasks, which="success", instances=1).specs if _plain(spec)]
-        contenders = (Bare(running_sets(state)[0], session), Ours(run, config, session))
+        sites = running_sets(state)
+        if not sites:
+            raise SystemExit("no site is up; start them: harness sites up")
+        contenders = (Bare(sites[0], session), Ours(run, config, session))
         chosen, tried = _rehearse(contenders, reader, single, episodes)
         times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
         for number in range(rounds):

@@ -16,8 +16,10 @@
     dynaweb    the world model        as configured
     real-0     the world model        none
     frozen     SmolLM2, untrained     as configured; hours
-    copied     "nothing changes"      as configured; the trained world model judges: no dynamics
+    copied     "nothing changes"      as configured: no dynamics
     online     a real browser         as configured; as many episodes as chance and sampled took: equal real interaction
+
+Dreams are judged by `outcomes:DATA`, learned from how the episodes of experts, chance and sampled ended.
 
 Every stage goes on where it stopped, and is skipped when done: the same command resumes. Training and evaluation play other seeds
 of the same tasks: what is measured is whether an agent solves new instances, not new kinds of tasks.
@@ -97,9 +99,11 @@ class Demo:
         elif variant == "frozen":
             command += ["--world-model", "frozen:smollm2"]
         elif variant == "copied":
-            command += ["--world-model", "copy", "--judge", place / "wm"]
+            command += ["--world-model", "copy"]
         else:
             command += ["--world-model", place / "wm"]
+        if variant != "online":
+            command += ["--judge", f"outcomes:{place / 'data'}"]
         if variant == "real-0":
             command += ["--real-ratio", "0"]
         if self.quick and variant != "online":

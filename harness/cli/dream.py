@@ -32,7 +32,9 @@ def dream(
     ],
     policy: Annotated[str, typer.Option("--policy", help="The agent that dreams: checkpoint:DIR.")],
     experts: Annotated[list[str], typer.Option("--experts", help="A run whose successes give the starts; may be repeated.")],
-    judge: Annotated[str, typer.Option("--judge", help="Who assesses. Default: the world model itself.")] = "",
+    judge: Annotated[
+        str, typer.Option("--judge", help="Who assesses: any of these, or outcomes:DATA. Default: MODEL itself.")
+    ] = "",
     starts: Annotated[int, typer.Option("--starts", min=1, help="How many starts.")] = 32,
     group_size: Annotated[int, typer.Option("--group-size", min=1, help="Dreams from each start.")] = 8,
     dream_length: Annotated[int, typer.Option("--dream-length", min=1, max=50, help="Steps per dream, at most.")] = 5,

@@ -28,7 +28,9 @@ class Split(StrEnum):
 def fidelity(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Checkpoints, or copy, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL, http:TOML."),
+        typer.Argument(
+            help="Checkpoints, or copy, retrieval:DATA, outcomes:DATA, oracle:RUN, program:RUN, frozen:MODEL, http:TOML."
+        ),
     ] = None,
     data: Annotated[Path, typer.Option("--data", help="A data set made by harness data build.")] = Path("data"),
     split: Annotated[

@@ -32,7 +32,9 @@ def agent(
     world_model: Annotated[
         str, typer.Option("--world-model", help="A checkpoint, or copy, retrieval:DATA, frozen:MODEL, http:TOML.")
     ] = "",
-    judge: Annotated[str, typer.Option("--judge", help="Who assesses dreams. Default: the file's, or the world model.")] = "",
+    judge: Annotated[
+        str, typer.Option("--judge", help="Who assesses: outcomes:DATA, … Default: the file's, or the world model.")
+    ] = "",
     online: Annotated[bool, typer.Option("--online", help="Baseline: roll out in real browsers, not in dreams.")] = False,
     run_config: Annotated[
         Path | None, typer.Option("--run-config", help="A run.toml for real browsers: [arena], [browser], [limits].")

@@ -1,4 +1,4 @@
-"""`SelfJudge`: the world model grades the dream that it made (DynaWeb §3.3). Its verdict is a claim, never the truth.
+"""`SelfJudge`: a world model grades dreams, as a rule those that it made (DynaWeb §3.3). Its verdict is a claim, never the truth.
 
 raw_reward = P(success) ∈ [0, 1];   reward = 1 from `threshold` on, else 0.   audits/ measures how often it is wrong.
 """
@@ -63,7 +63,7 @@ class SelfJudge:
             threshold=self._threshold,
             scorer=self.name,
             scorer_version=self.version,
-            reason=f"P(success) = {p:.3f} by the world model's own judgement",
+            reason=f"P(success) = {p:.3f} by the judgement of {self._assessor.name}",
             evidence={"prompt": self._assessor.assessment_text(query), "reply": {"success": p, "failure": 1.0 - p}},
         )
 

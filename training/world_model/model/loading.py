@@ -5,6 +5,7 @@
     frozen:MODEL[:FORMAT]     an untrained language model: `smollm2`, or a directory; FORMAT `paper` (default) or `edits`
     copy                      nothing changes
     random:DATA               any page of that data set's train split
+    outcomes:DATA             nothing changes, and a judge of endings, learned from that data set's train split
     retrieval:DATA            the nearest transition of that data set's train split; with +FILE.toml shown to a model server
     oracle:RUN[,RUN…]         a real browser at the recorded episode's place                  (program: kept running)
 
@@ -20,7 +21,10 @@ from typing import Any, cast
 from harness.errors import UsageError
 from harness.protocols import Judge, WorldModel
 
-SPELLINGS = "a checkpoint directory, copy, random:DATA, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL or http:FILE.toml"
+SPELLINGS = (
+    "a checkpoint directory, copy, random:DATA, outcomes:DATA, retrieval:DATA, oracle:RUN, program:RUN, frozen:MODEL "
+    "or http:FILE.toml"
+)
 FROZEN = {"paper": (1000, 600), "edits": (800, 256)}
 """Format → tokens of the page in the prompt, and of an answer, for a model that was never trained on it. The paper format says
 in its prompt what is wanted; `edits` does not: an untrained model can only guess."""
@@ -39,6 +43,7 @@ def load(spec: str | Path, **options: Any) -> WorldModel:
         return CopyWorldModel()
     makers: dict[str, Callable[..., WorldModel]] = {
         "random": _random,
+        "outcomes": _outcomes,
         "retrieval": _retrieval,
         "oracle": _oracle,
         "program": _program,
@@ -159,6 +164,13 @@ def _random(data: str) -> WorldModel:
     from training.world_model.transitions import read_dataset
 
     return RandomWorldModel(read_dataset(data, "train"))
+
+
+def _outcomes(data: str) -> WorldModel:
+    from training.world_model.model.outcomes import OutcomesWorldModel
+    from training.world_model.transitions import read_outcomes
+
+    return OutcomesWorldModel(read_outcomes(data, "train"))
 
 
 def _retrieval(rest: str) -> WorldModel:
