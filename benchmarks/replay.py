@@ -133,8 +133,10 @@ def compare(run: Path, state: Path, episodes: int, rounds: int) -> None:
         for number in range(rounds):
             for contender in contenders[:: -1 if number % 2 else 1]:
                 begun = time.perf_counter()
-                assert all(contender.play(*pair) for pair in chosen), f"{contender.name} failed where it had not"
+                failed = [spec.episode_id for spec, recorded in chosen if not contender.play(spec, recorded)]
                 times[contender.name].append(time.perf_counter() - begun)
+                if failed:
+                    print(f"round {number + 1}: {contender.name} failed where it had not: {', '.join(failed)}", flush=True)
             rates = ", ".join(f"{name} {len(chosen) * 60 / taken[-1]:.1f}/min" for name, taken in times.items())
             print(f"round {number + 1}: {rates}", flush=True)
     finally:
