@@ -11,7 +11,7 @@ from harness.actions import parse_action
 from harness.errors import RolloutError
 from harness.predictions import Prediction, WorldModelQuery
 from harness.protocols import StepResult
-from harness.types import Action, EpisodeSpec, Observation, PolicyOutput, Status, Task, Timing, Trajectory, Verdict
+from harness.types import Action, EpisodeSpec, Observation, PolicyOutput, Status, Task, Timing, Trajectory, Usage, Verdict
 
 
 class ScriptedPolicy:
@@ -130,4 +130,5 @@ class ScriptedWorldModel:
             next_observation=None if page is None else Observation(url="scripted:", axtree=page),
             terminal=at == len(pages) - 1,
             malformed="no tree in it" if page is None else "",
+            usage=Usage(requests=1),
         )

@@ -31,6 +31,9 @@ class TrainerConfig(Record):
     """Passes over the tasks."""
     updates: int | None = Field(default=None, ge=1)
     """Stop after so many updates, whatever `epochs` says. Left out: no limit."""
+    world_model_tokens: int = Field(default=0, ge=0)
+    """Stop after the update in which the world model has read and written so many tokens, all samples included: equal compute of
+    trainings whose steps cost differently. 0: no limit."""
     groups_per_update: int = Field(default=4, ge=1)
     """Tasks per update (the paper's batch of 4, read as tasks)."""
     group_size: int = Field(default=8, ge=1)

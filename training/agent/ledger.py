@@ -34,6 +34,11 @@ class Ledger(Record):
     rollout_seconds: float = 0.0
     update_seconds: float = 0.0
 
+    @property
+    def foreseen(self) -> int:
+        """Tokens that the world model read and wrote, its judgements left out."""
+        return self.world_model_prompt_tokens + self.world_model_tokens
+
     def __add__(self, other: Ledger) -> Ledger:
         mine, theirs = self.model_dump(), other.model_dump()
         return Ledger(**{name: mine[name] + theirs[name] for name in mine})

@@ -176,9 +176,9 @@ class AgentTrainer:
         return self._evaluated(progress)
 
     def _finished(self, progress: Progress) -> bool:
-        limit = self.settings.updates
+        limit, paid = self.settings.updates, self.settings.world_model_tokens
         done = progress.cursor >= self.settings.epochs * len(self._stream.tasks)
-        return done or (limit is not None and progress.update >= limit)
+        return done or (limit is not None and progress.update >= limit) or (0 < paid <= progress.ledger.foreseen)
 
     def _update(self, progress: Progress) -> Progress:
         number = progress.update + 1

@@ -14,6 +14,7 @@ What the model answered is kept in each step's `metadata["prediction"]`. An answ
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.actions import answer_of, bids_of, is_infeasible
@@ -33,6 +34,7 @@ from harness.types import (
     Step,
     Timing,
     Trajectory,
+    Usage,
     Verdict,
 )
 from training.dream.config import DreamRules
@@ -77,7 +79,7 @@ class DreamEnv:
             terminated=bool(first.terminal),
             truncated=doubt["unsure"] is True and not first.terminal,
             timing=Timing(execute=time.perf_counter() - began),
-            metadata={"prediction": _stored(first), **doubt},
+            metadata={"prediction": _stored(predictions), **doubt},
         )
 
     def score(self, trajectory: Trajectory) -> Verdict:
@@ -160,7 +162,8 @@ def _error(kind: ActionErrorKind, message: str) -> ActionError:
     return ActionError(kind=kind, message=message)
 
 
-def _stored(prediction: Prediction) -> JsonDict:
-    """What the step keeps: the next page is the next step's observation already."""
-    kept: JsonDict = prediction.model_dump(mode="json", exclude={"next_observation"}, exclude_defaults=True)
+def _stored(predictions: Sequence[Prediction]) -> JsonDict:
+    """What the step keeps of the sample that is dreamed on, at the cost of all: the next page is the next step's observation."""
+    paid = predictions[0].model_copy(update={"usage": sum((said.usage for said in predictions), Usage())})
+    kept: JsonDict = paid.model_dump(mode="json", exclude={"next_observation"}, exclude_defaults=True)
     return kept

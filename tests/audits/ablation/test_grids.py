@@ -63,14 +63,20 @@ def test_the_supervised_agent_is_a_level_that_is_trained_no_further() -> None:
 
 
 def test_the_grids_meet_where_they_say_the_same() -> None:
-    """One agent is the 5 of dream_length, the trained of world_model and the fixed 5 of truncation; models are trained once."""
+    """One agent is the 5 of dream_length and the trained of world_model; models are trained once for all four."""
     plans = {path.stem: planned(path) for path in FILES}
-    shared = set.intersection(*(set(plan.stages) for name, plan in plans.items() if name != "real_ratio"))
+    shared = set(plans["dream_length"].stages) & set(plans["world_model"].stages)
     assert {stage_id.partition("-")[0] for stage_id in shared} == {
         "world_model", "base", "agent", "dream", "real", "replay", "report"
     }  # fmt: skip
     everywhere = set.intersection(*(set(plan.stages) for plan in plans.values()))
     assert {stage_id.partition("-")[0] for stage_id in everywhere} == {"world_model", "base"}
+
+
+def test_truncation_trains_both_levels_to_the_same_budget() -> None:
+    plan = planned(ROOT / "configs" / "ablations" / "truncation.toml")
+    agents = [tomllib.loads(stage.config)["trainer"] for stage in plan.stages.values() if stage.name == "agent"]
+    assert agents and {agent["world_model_tokens"] for agent in agents} == {800_000}
 
 
 def test_what_papers_report_stands_beside_the_grids_that_they_made() -> None:

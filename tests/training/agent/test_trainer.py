@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 from safetensors.torch import load_file
 
 from harness.errors import UsageError
-from harness.types import JsonDict
+from harness.types import JsonDict, Usage
 from results.training_log import read_training_log
 from tests.support.repository import ROOT
 from tests.training.agent.support import sample, tiny_llama
@@ -224,6 +225,22 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(tmp_path: Path) -> N
 def test_a_rollout_that_loses_samples_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="gave 3 samples for a group of 4"):
         small(tmp_path, [1.0, 0.0, 1.0], plain()).train()
+
+
+def test_a_budget_of_world_model_tokens_ends_the_training(tmp_path: Path) -> None:
+    """6 groups of 4 rollouts whose 2 steps each cost 100 tokens: 4,800 an update, so 10,000 are passed in the third."""
+    usage = Usage(requests=3, prompt_tokens=70, completion_tokens=30).model_dump(mode="json")
+
+    def costly(requests: Sequence[GroupRequest], version: int) -> list[Sample]:
+        def paid(one: Sample) -> Sample:
+            steps = [step.model_copy(update={"metadata": {"prediction": {"usage": usage}}}) for step in one.trajectory.steps]
+            return replace(one, trajectory=one.trajectory.model_copy(update={"steps": tuple(steps)}))
+
+        return [paid(one) for one in scripted([1.0, 0.0, 1.0, 0.0])(requests, version)]
+
+    chosen = plain(updates=50, world_model_tokens=10_000)
+    assert small(tmp_path, [], chosen, rollout=costly).train().update == 3
+    assert small(tmp_path, [], chosen, rollout=costly).train().update == 3, "and it stays ended when it is resumed"
 
 
 def test_the_best_checkpoint_on_dev_tasks_is_kept(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from harness.predictions import WorldModelQuery
 from harness.testing import ScriptedWorldModel
 from harness.types import Observation
 from tests.training.dream.support import PAGES, Acts, Judges, expert
+from training.agent.ledger import world_model_usage
 from training.dream import Dream, DreamConfig, DreamStart, dream, plan_dreams, sample_starts
 from training.dream.env import with_bids
 from training.dream.meeting import Meeting
@@ -149,6 +150,7 @@ def test_disagreement_cuts_a_dream_short() -> None:
     assert (unsure.trajectory.stop_reason, len(unsure.trajectory.steps)) == ("truncated", 1)
     assert unsure.trajectory.steps[0].metadata["disagreement"] == pytest.approx(1 - 4 / 7)  # type: ignore[operator]
     assert unsure.verdict.status == "failure", "it is still judged where it stopped"
+    assert [world_model_usage(one.trajectory).requests for one in (calm, unsure)] == [2, 2], "each sample was paid for"
 
 
 def test_confidence_needs_probabilities() -> None:
