@@ -4,9 +4,10 @@
     python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 \\
         --variants dynaweb real-0 copied online                             make dream-proof: several seeds, baselines
 
-    experts    the heuristic plays the tasks          ─┐ real browser
+    taught     the heuristic plays the tasks          ─┐
+    experts    the same on other seeds                 │ real browser
     chance     random actions, most of them failures   │
-    sft        warm start from the experts' successes  │
+    sft        warm start from the successes of taught │
     sampled    the warm policy plays, temperature 1   ─┘ real browser: what it gets wrong is what a judge must know
     data, wm   transitions and outcomes → a world model
     VARIANT    harness train agent: dreams, dev and test in a real browser, paired with the warm policy
@@ -20,6 +21,9 @@
     online     a real browser         as configured; as many episodes as chance and sampled took: equal real interaction
 
 Dreams are judged by `outcomes:DATA`, learned from how the episodes of experts, chance and sampled ended.
+
+Dreams begin on pages of `experts`, whose goals the warm policy was not taught: on those that it knows by heart all dreams of a
+group end alike, and an advantage of zero teaches nothing.
 
 Every stage goes on where it stopped, and is skipped when done: the same command resumes. Training and evaluation play other seeds
 of the same tasks: what is measured is whether an agent solves new instances, not new kinds of tasks.
@@ -44,13 +48,13 @@ SFT, WORLD_MODEL, AGENT = (
     CONFIGS / "world_model" / "demo.toml",
     CONFIGS / "agent" / "demo.toml",
 )
-SEEDS = {"experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4}
+SEEDS = {"taught": 6, "experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4}
 """Episodes per task."""
 DEV_TASKS = ("click-checkboxes-transfer", "click-dialog", "click-menu", "login-user")
 """Of the dev split of `harness data`: they choose the world model's checkpoint, and no agent sees them."""
 VARIANTS = ("dynaweb", "real-0", "frozen", "copied", "online")
-TRAIN_SEED = 1000
-"""First seed of what is trained on; evaluation begins at 100,000."""
+TRAIN_SEED, TAUGHT_SEED = 1000, 5000
+"""First seeds of what is trained on, and of what the warm start is taught; evaluation begins at 100,000."""
 
 
 class Demo:
@@ -64,9 +68,11 @@ class Demo:
         self.quick = quick
         self.tasks: list[str] = tomllib.loads(self.agent.read_text())["evaluation"]["tasks"]
         out.mkdir(parents=True, exist_ok=True)
-        (out / "train.toml").write_text(f'[run]\nbase_seed = {TRAIN_SEED}\n[browser]\nscreenshots = "none"\n')
+        for name, seed in (("train", TRAIN_SEED), ("taught", TAUGHT_SEED)):
+            (out / f"{name}.toml").write_text(f'[run]\nbase_seed = {seed}\n[browser]\nscreenshots = "none"\n')
 
     def shared(self) -> None:
+        self.play("taught", "heuristic", config="taught")
         self.play("experts", "heuristic")
         self.play("chance", "random", "--max-steps", "4")
         self.play("dev-experts", "heuristic", tasks=DEV_TASKS)
@@ -75,12 +81,12 @@ class Demo:
     def one_seed(self, seed: int, variants: Sequence[str]) -> None:
         place = self.out / f"seed-{seed}"
         place.mkdir(exist_ok=True)
-        experts, limits = self.out / "experts", ["--max-steps", "20"] if self.quick else []
-        self.train(place / "sft", ["agent-sft", "--config", self.sft, "--experts", experts, *limits], seed)
+        limits = ["--max-steps", "20"] if self.quick else []
+        self.train(place / "sft", ["agent-sft", "--config", self.sft, "--experts", self.out / "taught", *limits], seed)
         policy = place / "sampled.toml"
         policy.write_text(f'name = "checkpoint:{place / "sft"}"\n[options]\ntemperature = 1.0\n')
         self.play("sampled", str(policy), below=place)
-        runs = [*(self.out / name for name in ("experts", "chance", "dev-experts", "dev-chance")), place / "sampled"]
+        runs = [*(self.out / name for name in ("taught", "experts", "chance", "dev-experts", "dev-chance")), place / "sampled"]
         if not (place / "data" / "card.json").exists():
             self.stage(place / "data", ["data", "build", *runs, "--out", place / "data"])
         self.train(place / "wm", ["world-model", "--config", self.world_model, "--data", place / "data", *limits], seed)
@@ -122,11 +128,15 @@ class Demo:
         episodes = sum(len(list((run / "episodes").iterdir())) for run in (self.out / "chance", place / "sampled"))
         return max(1, round(episodes / (trainer["groups_per_update"] * trainer["group_size"])))
 
-    def play(self, name: str, policy: str, *more: str, below: Path | None = None, tasks: Sequence[str] = ()) -> None:
+    def play(
+        self, name: str, policy: str, *more: str, below: Path | None = None, tasks: Sequence[str] = (), config: str = "train"
+    ) -> None:
         directory = (below or self.out) / name
         chosen = [part for task in tasks or self.tasks for part in ("--tasks", task)]
         command = ["run", "--bench", "miniwob", *chosen, "--policy", policy, "--seeds", str(self.seeds[name]), *more]
-        self.stage(directory, [*command, "--config", self.out / "train.toml", "--workers", self.workers, "--run-dir", directory])
+        self.stage(
+            directory, [*command, "--config", self.out / f"{config}.toml", "--workers", self.workers, "--run-dir", directory]
+        )
 
     def train(self, directory: Path, command: list[Any], seed: int) -> None:
         if not (directory / "preset.json").exists():

@@ -53,7 +53,7 @@ def test_stages_run_once_in_order_and_every_line_parses(demo: ModuleType, comman
         one.one_seed(0, ("dynaweb", "real-0", "copied", "online", "frozen"))
     names = [str(path) for path in json.loads((tmp_path / "stages.json").read_text())]
     assert names == [
-        "experts", "chance", "dev-experts", "dev-chance", "seed-0/sft", "seed-0/sampled", "seed-0/data", "seed-0/wm",
+        "taught", "experts", "chance", "dev-experts", "dev-chance", "seed-0/sft", "seed-0/sampled", "seed-0/data", "seed-0/wm",
         "seed-0/dynaweb", "seed-0/audit", "seed-0/real-0", "seed-0/copied", "seed-0/online", "seed-0/frozen",
     ]  # fmt: skip
     assert len(commands) == len(names)
@@ -67,7 +67,7 @@ def test_a_stage_that_fails_stops_the_chain_and_is_tried_again(
     demo: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=3))
-    with pytest.raises(SystemExit, match="stopped in experts"):
+    with pytest.raises(SystemExit, match="stopped in taught"):
         demo.Demo(tmp_path, CONFIGS, "auto", quick=False).shared()
     assert not (tmp_path / "stages.json").exists()
 
