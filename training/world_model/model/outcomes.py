@@ -23,7 +23,8 @@ from training.world_model.model.evidence import Rarity, evidence
 from training.world_model.transitions import OutcomeExample
 
 _TREES = {"max_iter": 150, "learning_rate": 0.05, "max_leaf_nodes": 8, "min_samples_leaf": 15, "l2_regularization": 5.0}
-"""Small steps of small trees: a thousand outcomes of some hundred templates are few. Chosen on dev; test was not looked at."""
+"""Small steps of small trees: a thousand outcomes of some hundred templates are few. Four such settings were tried; their AUROC
+differs by 0.003 on test, which was seen while choosing."""
 
 
 class OutcomesWorldModel(CopyWorldModel):
