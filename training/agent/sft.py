@@ -18,23 +18,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformers import set_seed
+from transformers import EarlyStoppingCallback, set_seed
 
 from harness.axtree import approximate_tokens
 from harness.errors import UsageError
 from harness.types import JsonDict, Trajectory
+from training.agent.copying import told_again
 from training.agent.experts import read_experts, split_of
 from training.agent.prompting import AgentPrompt, Plain, TaughtStep, taught_steps
 from training.agent.sft_config import AgentSftConfig
 from training.models import CheckpointCard, GenerationConfig, PromptEncoder, build_model, generate, save_checkpoint
 from training.models.checkpoint import CARD
+from training.models.presets import with_lora
 from training.world_model.sft.batches import plan
 from training.world_model.sft.callbacks import LOG, MarkComplete, Report, TimeBudget, TrainLog, latest_complete
 from training.world_model.sft.rows import Row
 from training.world_model.sft.tokens import LengthPolicy, TokenTable, tokenise
 from training.world_model.sft.train import trl_arguments
-from training.world_model.sft.trainer import TargetTrainer, inference_copy
-from training.world_model.sft.varying import varied
+from training.world_model.sft.trainer import TargetTrainer, finished
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def train_agent(
     (out / "training.json").write_text(config.model_dump_json(indent=2), encoding="utf-8")
     refused: Counter[str] = Counter()
     taught = _rows(lessons.train)
-    table = _table(config, [*taught, *varied(taught, config.rows.variants, config.seed, least=2)], encoder, refused)
+    table = _table(config, [*taught, *told_again(taught, config.rows.variants, config.seed)], encoder, refused)
     dev = _table(config, _rows(lessons.dev), encoder, refused)
     lessons.counts["refused"] = dict(sorted(refused.items()))
     planned = plan(
@@ -97,8 +98,11 @@ def train_agent(
     )
     log = TrainLog(out / LOG, planned.tokens_at, report)
     budget = TimeBudget(log, config.train.max_minutes)
+    callbacks: list[Any] = [log, budget, MarkComplete()]
+    if config.checks.patience:
+        callbacks.append(EarlyStoppingCallback(early_stopping_patience=config.checks.patience))
     trainer = TargetTrainer(
-        model,
+        model if config.model.lora is None else with_lora(model, config.model.lora),
         tokenizer,
         trl_arguments(config, out, planned, best="exact"),
         table,
@@ -107,7 +111,8 @@ def train_agent(
         config.rows.lengths,
         config.train.tokens_per_batch,
         measure=lambda copied: {"exact": exact(copied, tokenizer, lessons.dev, config)},
-        callbacks=[log, budget, MarkComplete()],
+        whole_rows=config.train.whole_rows,
+        callbacks=callbacks,
     )
     start = latest_complete(states) if resume else None
     with warnings.catch_warnings():
@@ -115,7 +120,7 @@ def train_agent(
         warnings.simplefilter("ignore")
         trainer.train(resume_from_checkpoint=str(start) if start else None)
     state = trainer.state
-    ended = "time budget" if budget.spent else "steps"
+    ended = "time budget" if budget.spent else "steps" if state.global_step >= planned.steps else "early stop"
     tokens = int(planned.tokens_at[state.global_step])
     trained = TrainedAgent(out, state.global_step, tokens, round(log.seconds, 1), ended, state.best_metric, lessons.counts)
     card = CheckpointCard(
@@ -134,7 +139,7 @@ def train_agent(
             "counts": lessons.counts,
         },
     )
-    save_checkpoint(out, inference_copy(trainer.accelerator.unwrap_model(trainer.model)), tokenizer, card)
+    save_checkpoint(out, finished(trainer, config.model.lora), tokenizer, card)
     return trained
 
 

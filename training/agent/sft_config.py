@@ -30,8 +30,7 @@ class LessonsSection(Record):
     lengths: tuple[int, ...] = (128, 192, 256, 320, 384, 448, 512, 560)
     """Lengths that rows are padded to, in tokens."""
     variants: int = Field(default=0, ge=0)
-    """Of each train step so many more, with other names and numbers in place of those that it says twice, so that a small model
-    learns to copy (training.world_model.sft.varying)."""
+    """Of each train step so many more, with other names, so that a small model learns to copy (training.agent.copying)."""
     limit: int | None = Field(default=None, ge=1)
     """Use the first so many steps; left out: all."""
     tokenizer_rows: int = Field(default=3000, ge=1)

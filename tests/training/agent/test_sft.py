@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -118,3 +119,28 @@ def test_where_goals_are_drawn_from_seeds_a_seed_is_the_instance() -> None:
     assert 20 <= shares.count("dev") <= 60
     assert instance_of(row(goal="", seed=3).trajectory.task, 3) != instance_of(row(goal="", seed=4).trajectory.task, 4)
     assert instance_of(row(seed=3).trajectory.task, 3) == instance_of(row(seed=4).trajectory.task, 4)
+
+
+def test_prompts_count_in_the_loss_of_the_first_share_of_the_steps(tmp_path: Path) -> None:
+    def first_loss(share: float) -> float:
+        train_agent(config(max_steps=10, whole_rows=share), [], tmp_path / str(share), trajectories=experts())
+        log = [json.loads(line) for line in (tmp_path / str(share) / "train_log.jsonl").read_text().splitlines()]
+        return float(next(line["loss"] for line in log if "loss" in line))
+
+    assert abs(first_loss(1.0) - first_loss(0.0)) > 0.05
+
+
+def test_low_rank_additions_and_patience_are_the_world_model_s(tmp_path: Path) -> None:
+    """Sections are shared with the training of world models; what they say must hold here too."""
+    asked = config(epochs=200).model_dump()
+    asked["model"]["lora"] = {"rank": 2}
+    asked["checks"].update(every=10, patience=1)
+    asked["train"]["learning_rate"] = 1e-9
+    trained = train_agent(AgentSftConfig.model_validate(asked), [], tmp_path, trajectories=experts())
+    assert trained.ended == "early stop" and trained.steps == 20
+    assert not (tmp_path / "adapter_config.json").exists() and (tmp_path / "model.safetensors").exists(), "merged"
+    asked["model"]["lora"]["merge"] = False
+    asked["checks"]["patience"] = None
+    asked["train"]["max_steps"] = 10
+    train_agent(AgentSftConfig.model_validate(asked), [], tmp_path / "apart", trajectories=experts())
+    assert (tmp_path / "apart" / "adapter_config.json").exists()

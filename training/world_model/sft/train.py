@@ -36,7 +36,7 @@ from training.world_model.sft.batches import Plan, plan
 from training.world_model.sft.callbacks import LOG, MarkComplete, Report, TimeBudget, TrainLog, latest_complete, read_log
 from training.world_model.sft.config import ChecksSection, SftConfig, TrainSection
 from training.world_model.sft.prepare import Prepared, Progress, prepare
-from training.world_model.sft.trainer import TargetTrainer, inference_copy
+from training.world_model.sft.trainer import TargetTrainer, finished
 from training.world_model.transitions import WorldModelExample
 
 MEMORY = "memory.jsonl.gz"
@@ -241,10 +241,8 @@ def _save(config: SftConfig, prepared: Prepared, trainer: TargetTrainer, trained
         use_stock_attention(model)
         model = type(model)(model.config)
         model.load_state_dict(state)
-    elif config.model.lora is not None and not config.model.lora.merge:
-        model = trainer.accelerator.unwrap_model(trainer.model)
     else:
-        model = inference_copy(trainer.accelerator.unwrap_model(trainer.model))
+        model = finished(trainer, config.model.lora)
     card = CheckpointCard(
         kind="world_model",
         preset=config.preset,

@@ -20,6 +20,7 @@ from trl.trainer.sft_config import SFTConfig as TrlConfig
 from trl.trainer.sft_trainer import SFTTrainer
 
 from training.models.attention import use_short_attention, use_stock_attention
+from training.models.presets import LoraConfig
 from training.world_model.sft.batches import Plan, in_order, padded
 from training.world_model.sft.judging import Verdicts
 from training.world_model.sft.loss import add_target_head, target_loss, target_positions
@@ -185,6 +186,12 @@ class _Numbers:
 
     def __len__(self) -> int:
         return 1 << 30
+
+
+def finished(trainer: TargetTrainer, lora: LoraConfig | None) -> Any:
+    """What a checkpoint of the training holds: the weights, or LoRA's additions alone where they are not to be merged."""
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    return model if lora is not None and not lora.merge else inference_copy(model)
 
 
 def inference_copy(model: Any) -> Any:

@@ -27,20 +27,15 @@ CHANGED_SHARE: Final = 0.8
 _WORD = re.compile(r"(?<![\w\\])(?:[A-Z][a-z]{2,}|[0-9]{2,})(?!\w)")
 
 
-def varied(rows: Sequence[Row], times: int, seed: int, *, least: int = 1) -> Iterator[Row]:
-    """Each row `times` more, with other names; a row without rare words not at all. A function of its arguments.
-
-    `least`: only words that a row says so often. From 2 on, what stands alone (the day of a date in the goal, whose link on the
-    page is spelt otherwise) keeps its meaning.
-    """
+def varied(rows: Sequence[Row], times: int, seed: int) -> Iterator[Row]:
+    """Each row `times` more, with other names; a row without rare words not at all. A function of its arguments."""
     counts = Counter(word for row in rows for word in set(_WORD.findall(row.prompt)))
     most = max(1.0, RARE_SHARE * len(rows))
     names = sorted(word for word, count in counts.items() if count <= most and not word[0].isdigit())
     common = {word for word, count in counts.items() if count > most}
     for number, row in enumerate(rows):
         random = np.random.default_rng(np.random.SeedSequence((seed, 0x5A4E, number)))
-        said = Counter(_WORD.findall(f"{row.prompt}\n{row.completion}"))
-        rare = sorted(word for word in set(_WORD.findall(row.prompt)) - common if said[word] >= least)
+        rare = sorted(set(_WORD.findall(row.prompt)) - common)
         for _ in range(times if rare else 0):
             others = {word: _other(word, names, random) for word in rare if random.random() < CHANGED_SHARE}
             yield Row(row.kind, _renamed(row.prompt, others), _renamed(row.completion, others))
