@@ -49,7 +49,7 @@ dream-demo: ## data, world model, agent, dreams, and what a real browser says of
 dream-proof: ## the same with three seeds and the baselines; hours, resumable
 	@scripts/bootstrap.sh train audit
 	@scripts/ensure_chromium.sh
-	@.venv/bin/python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 --variants dynaweb real-0 copied online
+	@.venv/bin/python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 --variants dynaweb real-0 copied online sft-all
 
 oracle: ## compare the objectives with verl's own functions (trl's are compared in `make test`)
 	@scripts/bootstrap.sh dev webarena train audit dashboard oracle

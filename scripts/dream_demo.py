@@ -2,7 +2,7 @@
 
     python scripts/dream_demo.py --out runs/dream-demo                      make dream-demo: one seed, some MiniWoB++ tasks
     python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 \\
-        --variants dynaweb real-0 copied online                             make dream-proof: several seeds, baselines
+        --variants dynaweb real-0 copied online sft-all                             make dream-proof: several seeds, baselines
 
     taught     the heuristic plays the tasks          ─┐
     experts    the same on other seeds                 │ real browser
@@ -19,6 +19,7 @@
     frozen     SmolLM2, untrained     as configured; hours
     copied     "nothing changes"      as configured: no dynamics
     online     a real browser         as configured; as many episodes as chance and sampled took: equal real interaction
+    sft-all    none: supervised training alone, on all that the experts ever did; what the other variants should be measured by
 
 Dreams are judged by `outcomes:DATA`, learned from how the episodes of experts, chance and sampled ended.
 
@@ -48,13 +49,13 @@ SFT, WORLD_MODEL, AGENT = (
     CONFIGS / "world_model" / "demo.toml",
     CONFIGS / "agent" / "demo.toml",
 )
-SEEDS = {"taught": 6, "experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4}
-"""Episodes per task."""
+SEEDS = {"taught": 6, "experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4, "test": 5}
+"""Episodes per task; test as in `[evaluation]` of configs/agent/demo.toml."""
 DEV_TASKS = ("click-checkboxes-transfer", "click-dialog", "click-menu", "login-user")
 """Of the dev split of `harness data`: they choose the world model's checkpoint, and no agent sees them."""
-VARIANTS = ("dynaweb", "real-0", "frozen", "copied", "online")
-TRAIN_SEED, TAUGHT_SEED = 1000, 5000
-"""First seeds of what is trained on, and of what the warm start is taught; evaluation begins at 100,000."""
+VARIANTS = ("dynaweb", "real-0", "frozen", "copied", "online", "sft-all")
+TRAIN_SEED, TAUGHT_SEED, TEST_SEED = 1000, 5000, 200_000
+"""First seeds of what is trained on, of what the warm start is taught, and of test (`[evaluation]`)."""
 
 
 class Demo:
@@ -68,7 +69,7 @@ class Demo:
         self.quick = quick
         self.tasks: list[str] = tomllib.loads(self.agent.read_text())["evaluation"]["tasks"]
         out.mkdir(parents=True, exist_ok=True)
-        for name, seed in (("train", TRAIN_SEED), ("taught", TAUGHT_SEED)):
+        for name, seed in (("train", TRAIN_SEED), ("taught", TAUGHT_SEED), ("test", TEST_SEED)):
             (out / f"{name}.toml").write_text(f'[run]\nbase_seed = {seed}\n[browser]\nscreenshots = "none"\n')
 
     def shared(self) -> None:
@@ -98,6 +99,9 @@ class Demo:
         out = place / variant
         if (out / "test.json").exists():
             return
+        if variant == "sft-all":
+            self.supervised(place, out, seed)
+            return
         command: list[Any] = ["train", "agent", "--config", self.agent, "--policy", place / "sft", "--out", out]
         command += ["--experts", self.out / "experts", "--seed", str(seed)]
         if variant == "online":
@@ -121,6 +125,19 @@ class Demo:
                 place / "audit",
                 ["audit", "replay", last, "--env", "miniwob", "--run-dir", place / "audit", "--workers", self.workers],
             )
+
+    def supervised(self, place: Path, out: Path, seed: int) -> None:
+        """The same warm start with the experts of the dreams' starts as well, played on test beside `dynaweb`'s warm policy."""
+        from harness.cli.real_runs import compared, measured
+
+        experts = [part for name in ("taught", "experts") for part in ("--experts", self.out / name)]
+        limits = ["--max-steps", "20"] if self.quick else []
+        self.train(out, ["agent-sft", "--config", self.sft, *experts, *limits], seed)
+        self.play("test", f"checkpoint:{out}", below=out, config="test")
+        before = place / "dynaweb" / "evaluations" / "test-begin"
+        if before.exists():
+            found = {"begin": measured(before), "end": measured(out / "test"), "paired": compared(before, out / "test")}
+            (out / "test.json").write_text(json.dumps({"chosen": "the end", "test": found}, indent=2) + "\n")
 
     def online_updates(self, place: Path) -> int:
         """So many that the online baseline plays about as many real episodes as the world model was made from."""
@@ -205,6 +222,8 @@ def _real_episodes(out: Path, seed: int, variant: str) -> int:
     def count(pattern: str) -> int:
         return sum(1 for _ in out.glob(pattern))
 
+    if variant == "sft-all":
+        return 0
     if variant == "online":
         return count(f"seed-{seed}/online/rollouts/update-*/episodes/*")
     return count("chance/episodes/*") + count(f"seed-{seed}/sampled/episodes/*")

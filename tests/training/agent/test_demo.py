@@ -50,11 +50,12 @@ def test_stages_run_once_in_order_and_every_line_parses(demo: ModuleType, comman
     one = demo.Demo(tmp_path, CONFIGS, "auto", quick=False)
     for _ in range(2):
         one.shared()
-        one.one_seed(0, ("dynaweb", "real-0", "copied", "online", "frozen"))
+        one.one_seed(0, ("dynaweb", "real-0", "copied", "online", "frozen", "sft-all"))
     names = [str(path) for path in json.loads((tmp_path / "stages.json").read_text())]
     assert names == [
         "taught", "experts", "chance", "dev-experts", "dev-chance", "seed-0/sft", "seed-0/sampled", "seed-0/data", "seed-0/wm",
         "seed-0/dynaweb", "seed-0/audit", "seed-0/real-0", "seed-0/copied", "seed-0/online", "seed-0/frozen",
+        "seed-0/sft-all", "seed-0/sft-all/test",
     ]  # fmt: skip
     assert len(commands) == len(names)
     for command in commands:
