@@ -49,7 +49,7 @@ SFT, WORLD_MODEL, AGENT = (
     CONFIGS / "world_model" / "demo.toml",
     CONFIGS / "agent" / "demo.toml",
 )
-SEEDS = {"taught": 6, "experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4, "test": 5}
+SEEDS = {"taught": 6, "experts": 16, "chance": 6, "sampled": 8, "dev-experts": 4, "dev-chance": 4, "test": 10}
 """Episodes per task; test as in `[evaluation]` of configs/agent/demo.toml."""
 DEV_TASKS = ("click-checkboxes-transfer", "click-dialog", "click-menu", "login-user")
 """Of the dev split of `harness data`: they choose the world model's checkpoint, and no agent sees them."""
