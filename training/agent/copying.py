@@ -5,11 +5,11 @@
     radio "5G0A" checked=false                →    radio "3R8K" checked=false
     click radio "5G0A"                        →    click radio "3R8K"
 
-A word is a name if a goal quotes it, or if few goals go with it: `Submit` stands on the pages of many, `5G0A` on those of one.
-What addresses say and what roles are called are none. Case does not count. Names change for others, the same one everywhere in
-prompt and reply, spelt in the case that it had there: half for names of other steps, half for invented ones of the same shape,
-since a tokenizer knows the former by heart and must spell the latter. What the goal alone says keeps its meaning (`the 2nd
-field`), and so does a number that is said once (the day of a date, whose link on the page is spelt otherwise).
+A word is a name if few goals go with it, whatever its case, and no address says it: `Submit` stands on the pages of many goals,
+`5G0A` on those of one. Names change for others, the same one everywhere in prompt and reply, spelt in the case that it had there:
+half for names of other steps, half for invented ones of the same shape, since a tokenizer knows the former by heart and must
+spell the latter. What the goal alone says keeps its meaning (`the 2nd field`), and so does a number that is said once (the
+day of a date, whose link on the page is spelt otherwise).
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ INVENTED_SHARE: Final = 0.5
 """Of the changes."""
 
 _WORD = re.compile(r"(?<![\w\\])[A-Za-z0-9]{2,}(?!\w)")
-_QUOTED = re.compile(r'\\"(.*?)\\"')
-_LINE = re.compile(r"^\w+", re.MULTILINE)
 _ADDRESS = re.compile(r"^at (\S+)", re.MULTILINE)
 _ALPHABETS: Final = (ascii_lowercase, ascii_uppercase, digits)
 
@@ -64,18 +62,15 @@ def _names(rows: Sequence[Row]) -> set[str]:
     """As they are spelt."""
     goals = defaultdict(set)
     spelt: dict[str, str] = {}
-    quoted: set[str] = set()
-    other: set[str] = set()
+    addresses: set[str] = set()
     for row in rows:
         goal = row.prompt.partition("\n")[0]
         for word in _words(row):
             goals[word.lower()].add(goal)
             spelt.setdefault(word.lower(), word)
-        quoted.update(word.lower() for text in _QUOTED.findall(goal) for word in _WORD.findall(text))
-        other.update(word.lower() for address in _ADDRESS.findall(row.prompt) for word in _WORD.findall(address))
-        other.update(word.lower() for word in _LINE.findall(row.prompt))
+        addresses.update(word.lower() for address in _ADDRESS.findall(row.prompt) for word in _WORD.findall(address))
     most = max(1.0, RARE_SHARE * len({row.prompt.partition("\n")[0] for row in rows}))
-    return {spelt[key] for key, with_it in goals.items() if (len(with_it) <= most or key in quoted) and key not in other}
+    return {spelt[key] for key, with_it in goals.items() if len(with_it) <= most and key not in addresses}
 
 
 def _words(row: Row) -> list[str]:

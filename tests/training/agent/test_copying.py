@@ -50,20 +50,6 @@ def test_the_case_in_which_a_name_is_said_is_kept() -> None:
     assert sum(row.completion != known[n % 64].completion for n, row in enumerate(found)) > 80
 
 
-def test_what_goals_quote_is_a_name_however_common_but_roles_and_addresses_are_none() -> None:
-    goal = 'goal "Click the \\"{}\\" button, a \\"radio\\" no, in the \\"Menu\\"."'
-    page = 'at click-menu.html\nradio "Menu"\nbutton "{}"'
-    known = [
-        Row("transition", f"{goal.format(name)}\n{page.format(name)}", f'click button "{name}"')
-        for name in ("Okay", "Cancel", "Okay", "Cancel")
-    ]
-    found = list(told_again(known, 5, seed=0))
-    for row in found:
-        name = re.fullmatch(r'click button "(\w+)"', row.completion)[1]  # type: ignore[index]
-        assert row.prompt == known[0].prompt.replace("Okay", name)
-    assert len({row.completion for row in found}) > 8
-
-
 def test_what_only_the_goal_says_and_a_number_said_once_keep_their_meaning() -> None:
     """The day of a date is spelt otherwise where it is clicked, and `4th` says which field to focus."""
     known = [
