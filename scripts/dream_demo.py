@@ -164,7 +164,7 @@ class Demo:
         """Run one command to its end, unless it was, and note its wall time. Broken episodes (exit 4) do not end the chain."""
         done = self.done()
         key = str(directory.relative_to(self.out))
-        if key in done:
+        if key in done and directory.exists():
             return
         words = [str(part) for part in command]
         print(f"\n=== {key}: harness {' '.join(words[:3])} …", flush=True)
