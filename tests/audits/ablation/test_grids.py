@@ -76,7 +76,7 @@ def test_the_grids_meet_where_they_say_the_same() -> None:
 def test_truncation_trains_both_levels_to_the_same_budget() -> None:
     plan = planned(ROOT / "configs" / "ablations" / "truncation.toml")
     agents = [tomllib.loads(stage.config)["trainer"] for stage in plan.stages.values() if stage.name == "agent"]
-    assert agents and {agent["world_model_tokens"] for agent in agents} == {800_000}
+    assert agents and {agent["world_model_tokens"] for agent in agents} == {600_000}
 
 
 def test_what_papers_report_stands_beside_the_grids_that_they_made() -> None:
