@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The four ablation grids, with what they need: the demo (experts, what the warm policy gets wrong, a data set) and the audit's
-# controls. A day on two cores; every step goes on where it stopped.
+# controls. Hours to days on two cores; every step goes on where it stopped.
 # Arguments go to each `harness ablate`: scripts/ablations.sh --jobs 2 --seeds 1
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -2,7 +2,7 @@
 
     python scripts/dream_demo.py --out runs/dream-demo                      make dream-demo: one seed, some MiniWoB++ tasks
     python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 \\
-        --variants dynaweb real-0 copied online sft-all                             make dream-proof: several seeds, baselines
+        --variants dynaweb real-0 copied online sft-all                     make dream-proof: several seeds, baselines
 
     taught     the heuristic plays the tasks          ─┐
     experts    the same on other seeds                 │ real browser
@@ -21,7 +21,7 @@
     online     a real browser         as configured; as many episodes as chance and sampled took: equal real interaction
     sft-all    none: supervised training alone, on all that the experts ever did; what the other variants should be measured by
 
-Dreams are judged by `outcomes:DATA`, learned from how the episodes of experts, chance and sampled ended.
+Dreams are judged by `outcomes:DATA`, learned from how the episodes of taught, experts, chance and sampled ended.
 
 Dreams begin on pages of `experts`, whose goals the warm policy was not taught: on those that it knows by heart all dreams of a
 group end alike, and an advantage of zero teaches nothing.

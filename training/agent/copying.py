@@ -46,16 +46,20 @@ def told_again(rows: Sequence[Row], times: int, seed: int) -> Iterator[Row]:
     names = {name.lower() for alike in known.values() for name in alike}
     for turn in range(times):
         for number, row in enumerate(rows):
-            said = _words(row)
-            often = Counter(word.lower() for word in said)
-            mine = {word.lower(): word for word in said}
-            once = {word.lower() for word in _WORD.findall(row.prompt.partition("\n")[0])}
-            once |= {word for word in often if word.isdigit()}
-            mine = {key: word for key, word in mine.items() if key in names and (often[key] > 1 or key not in once)}
+            mine = _changeable(row, names)
             random = np.random.default_rng(np.random.SeedSequence((seed, 0xC097, turn, number)))
             others = {key: _other(word, known, random) for key, word in mine.items() if random.random() < CHANGED_SHARE}
             if mine:
                 yield Row(row.kind, _renamed(row.prompt, others), _renamed(row.completion, others))
+
+
+def _changeable(row: Row, names: set[str]) -> dict[str, str]:
+    """In lower case → as it is spelt. What is said once must not be the goal's own word, nor a number."""
+    said, goal = _words(row), row.prompt.partition("\n")[0]
+    often = Counter(word.lower() for word in said)
+    kept = {word.lower() for word in _WORD.findall(goal)} | {word for word in often if word.isdigit()}
+    spelt = {word.lower(): word for word in said}
+    return {key: word for key, word in spelt.items() if key in names and (often[key] > 1 or key not in kept)}
 
 
 def _names(rows: Sequence[Row]) -> set[str]:
