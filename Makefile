@@ -46,10 +46,10 @@ dream-demo: ## data, world model, agent, dreams, and what a real browser says of
 	@scripts/ensure_chromium.sh
 	@.venv/bin/python scripts/dream_demo.py --out runs/dream-demo
 
-dream-proof: ## the same with three seeds and the baselines; hours, resumable
+dream-proof: ## then three seeds, with the baselines, of each: the grid of methods in docs/ablations.md; hours, resumable
 	@scripts/bootstrap.sh train audit
 	@scripts/ensure_chromium.sh
-	@.venv/bin/python scripts/dream_demo.py --out runs/dream-proof --seeds 0 1 2 --variants dynaweb real-0 copied online sft-all
+	@GRIDS=methods scripts/ablations.sh
 
 oracle: ## compare the objectives with verl's own functions (trl's are compared in `make test`)
 	@scripts/bootstrap.sh dev webarena train audit dashboard oracle
@@ -62,10 +62,9 @@ dashboard: ## set up everything, play a small real run if there is none, then sh
 	@scripts/example_runs.sh
 	@.venv/bin/harness dashboard
 
-ablations: ## what the grids need, then the four grids of docs/ablations.md; hours to days, resumable
-	@scripts/bootstrap.sh webarena train audit
+ablations: ## what the grids need, then the five grids of docs/ablations.md; hours to days, resumable
+	@scripts/bootstrap.sh train audit
 	@scripts/ensure_chromium.sh
-	@.venv/bin/harness sites up --instances 2
 	@scripts/ablations.sh
 
 llm-proof: ## the llm policy against a real model server on this CPU (own environment, downloads torch)

@@ -24,11 +24,12 @@ from pydantic import Field, ValidationError
 
 from harness.errors import UsageError
 from harness.types import JsonDict, Record
+from results.compare import Pair, paired_difference
 from results.files import replace_file
 from results.intervals import Rate, rate
 from results.published import PublishedPaper
 from results.tables import Cell as TableCell
-from results.tables import Report, Table, columns
+from results.tables import Report, Table, columns, written
 
 ABLATION = "ablation.json"
 ABLATION_SCHEMA_VERSION = 1
@@ -42,6 +43,8 @@ class Trial(Record):
     task_id: str
     cluster: str
     success: bool | None
+    key: str = ""
+    """`EpisodeSpec.key`: the same episode at another level has the same. Empty in files of before; such trials are in no pair."""
 
 
 class Cost(Record):
@@ -96,6 +99,8 @@ class Ablation(Record):
     levels: tuple[str, ...]
     """In the order of the table."""
     seeds: tuple[int, ...]
+    reference: str = ""
+    """The level that the others are compared with, episode by episode; empty: none."""
     config: JsonDict = Field(default_factory=dict)
     """What all cells share."""
     cells: tuple[Cell, ...] = ()
@@ -172,6 +177,31 @@ def ablation_table(ablation: Ablation) -> Table:
     return Table("ablation", _title(ablation), cols, tuple(_row(ablation, level) for level in ablation.levels), notes)
 
 
+def difference_table(ablation: Ablation) -> list[Table]:
+    """REAL success of each level less the reference's, on the same episodes with the same training seed; nothing without one."""
+    if ablation.reference not in ablation.levels:
+        return []
+    cols = columns(
+        ablation.factor,
+        ("REAL success", "percent"),
+        ("reference", "percent"),
+        ("difference, points", "points"),
+        ("95%", "points interval"),
+        ("McNemar p", "p"),
+        ("pairs", "int"),
+        ("templates", "int"),
+        "by seed",
+    )
+    notes = (
+        f"Pairs: the same episode, the same training seed, scored at both levels; {ablation.reference} is the reference.",
+        "95%: bootstrap over templates, which does not know that another training would have ended elsewhere: see `by seed`.",
+        "McNemar's exact test takes pairs as independent: where templates hold several, trust the interval.",
+    )
+    others = [level for level in ablation.levels if level != ablation.reference]
+    rows = tuple(_difference(ablation, level) for level in others)
+    return [Table("differences", f"REAL success against {ablation.reference}, pair by pair", cols, rows, notes)]
+
+
 def published_table(factor: str, papers: Sequence[PublishedPaper]) -> list[Table]:
     """What papers report on this factor, each with its source; nothing where none does."""
     rows: list[tuple[TableCell, ...]] = []
@@ -201,7 +231,7 @@ def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -
         summary=f"{done} of {planned} cells done ({len(ablation.levels)} levels × {len(ablation.seeds)} seeds)"
         f"{f', {len(failed)} failed' if failed else ''}.",
         warnings=tuple(warnings),
-        tables=(ablation_table(ablation), *published_table(ablation.factor, papers)),
+        tables=(ablation_table(ablation), *difference_table(ablation), *published_table(ablation.factor, papers)),
     )
 
 
@@ -242,6 +272,30 @@ def _row(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
         cost.world_model_tokens,
         cost.real_episodes,
     )
+
+
+def _difference(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
+    begin = {cell.seed: cell for cell in ablation.at(ablation.reference)}
+    by_seed = {cell.seed: _pairs(begin[cell.seed], cell) for cell in ablation.at(level) if cell.seed in begin}
+    found = paired_difference([pair for pairs in by_seed.values() for pair in pairs])
+    seeds = [written(paired_difference(pairs).value, "points") for pairs in by_seed.values()]
+    return (
+        level,
+        found.second,
+        found.first,
+        found.value,
+        found.interval,
+        found.p_value,
+        found.pairs or None,
+        found.clusters or None,
+        ", ".join(seeds) or None,
+    )
+
+
+def _pairs(first: Cell, second: Cell) -> list[Pair]:
+    known = {trial.key: trial for trial in first.real if trial.key}
+    both = [(known[trial.key], trial) for trial in second.real if trial.key in known]
+    return [Pair(a.success, b.success, a.cluster) for a, b in both if a.success is not None and b.success is not None]
 
 
 def _controls(cells: Sequence[Cell]) -> str | None:

@@ -1,6 +1,7 @@
 """Two sets of outcomes side by side: two policies on one task set, or one policy in two windows.
 
     paired(A, B)    join on (task, window, repeat) → both / A only / B only / neither, McNemar, difference in points
+    paired_difference(pairs)                       → its statistics alone, for pairs that were joined elsewhere
     windows(A, B)   join on (task, repeat)         → both rates, mean, gap, flip rate, exclusions by one fixed rule
 
 Only pairs that were scored on both sides enter a test; the others are counted by why not.
@@ -9,9 +10,10 @@ Only pairs that were scored on both sides enter a test; the others are counted b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from statsmodels.stats.contingency_tables import mcnemar
 
@@ -63,34 +65,74 @@ class Comparison:
     """Tasks whose success differs, largest difference first."""
 
 
+class Pair(NamedTuple):
+    """The same episode twice, scored both times."""
+
+    first: bool
+    second: bool
+    cluster: str
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """Second minus first over `pairs`; rates and tests are None where there is no pair."""
+
+    pairs: int
+    clusters: int
+    table: Mapping[tuple[bool, bool], int]
+    """(first succeeds, second succeeds) → pairs."""
+    first: float | None = None
+    second: float | None = None
+    value: float | None = None
+    interval: Interval | None = None
+    """Bootstrap over clusters."""
+    p_value: float | None = None
+    """McNemar, exact, two-sided; takes pairs as independent."""
+
+
+def paired_difference(pairs: Sequence[Pair]) -> PairedDifference:
+    """What both sides do on the same episodes."""
+    n = len(pairs)
+    table = {(a, b): sum((pair.first, pair.second) == (a, b) for pair in pairs) for a in (True, False) for b in (True, False)}
+    if not n:
+        return PairedDifference(0, 0, table)
+    first, second, clusters = zip(*pairs, strict=True)
+    only_first, only_second = table[True, False], table[False, True]
+    counts = [[table[True, True], only_first], [only_second, table[False, False]]]
+    return PairedDifference(
+        pairs=n,
+        clusters=len(set(clusters)),
+        table=table,
+        first=fmean(first),
+        second=fmean(second),
+        value=(only_second - only_first) / n,
+        interval=paired_bootstrap(first, second, clusters),
+        p_value=float(mcnemar(counts, exact=True).pvalue),
+    )
+
+
 def paired(first: Sequence[Outcome], second: Sequence[Outcome]) -> Comparison:
     """Compare two runs over the episodes that both planned."""
     left, right, keys = _join(first, second, lambda o: (o.task_id, o.window, o.repeat))
     pairs = [(left[key], right[key]) for key in keys]
     scored = [(a, b) for a, b in pairs if a.scored and b.scored]
-    table = Counter((a.state == "success", b.state == "success") for a, b in scored)
-    both, first_only, second_only, neither = (
-        table[cell] for cell in ((True, True), (True, False), (False, True), (False, False))
-    )
-    n = len(scored)
-    clusters = [a.cluster for a, _ in scored]
-    a_success, b_success = [a.success for a, _ in scored], [b.success for _, b in scored]
+    found = paired_difference([Pair(a.state == "success", b.state == "success", a.cluster) for a, b in scored])
     return Comparison(
         planned=len(pairs),
         only_first_planned=len(left) - len(pairs),
         only_second_planned=len(right) - len(pairs),
-        pairs=n,
-        both=both,
-        first_only=first_only,
-        second_only=second_only,
-        neither=neither,
+        pairs=found.pairs,
+        both=found.table[True, True],
+        first_only=found.table[True, False],
+        second_only=found.table[False, True],
+        neither=found.table[False, False],
         not_scored=dict(Counter((a.state, b.state) for a, b in pairs if not (a.scored and b.scored))),
-        first_rate=fmean(a_success) if n else None,
-        second_rate=fmean(b_success) if n else None,
-        difference=(second_only - first_only) / n if n else None,
-        interval=paired_bootstrap(a_success, b_success, clusters),
-        p_value=float(mcnemar([[both, first_only], [second_only, neither]], exact=True).pvalue) if n else None,
-        clusters=len(set(clusters)),
+        first_rate=found.first,
+        second_rate=found.second,
+        difference=found.value,
+        interval=found.interval,
+        p_value=found.p_value,
+        clusters=found.clusters,
         differing=_differing(scored),
     )
 

@@ -47,6 +47,7 @@ def assemble(plan: Plan, stages: Stages) -> Ablation:
         factor=grid.factor,
         levels=tuple(grid.levels),
         seeds=grid.seeds,
+        reference=grid.reference,
         config=config,
         cells=cells,
         shared_cost=shared,

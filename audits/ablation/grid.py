@@ -1,11 +1,13 @@
 """A grid is data: one TOML file says what differs, and how a cell is trained, dreamed, played for real and audited.
 
     name = "dream_length"
+    extends = "common/x.toml"    a file beside it: its inputs, values and stages, and what else this one does not say itself
     factor = "dream_length"
     seeds = [0, 1, 2]
+    reference = "5"              the level that real success is compared with, pair by pair
     [inputs]                     paths made before the grid; their content is part of every key (`--input NAME=PATH` for others)
     [values]                     words that all cells share
-    [levels.5]                   what is different at this level; every level names the same words
+    [levels.5]                   what is different at this level; a word that another level does not name stands in [values]
     [[stages]]                   in order; a stage may speak only of those before it
     name = "dream"
     command = ["dream", "{world_model}", "--policy", "checkpoint:{agent}", "--seed", "{seed}", "--run-dir", "{out}"]
@@ -20,7 +22,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -66,6 +68,8 @@ class Grid(Record):
     factor: str
     """As `results.ablations.Ablation.factor`: what papers report on the same factor is put beside the table."""
     seeds: tuple[int, ...] = Field(min_length=1)
+    reference: str = ""
+    """The level that the others are compared with, episode by episode."""
     inputs: dict[str, str] = Field(default_factory=dict)
     values: dict[str, Word] = Field(default_factory=dict)
     levels: dict[str, dict[str, Word]] = Field(min_length=1)
@@ -73,16 +77,18 @@ class Grid(Record):
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
-        different = {frozenset(words) for words in self.levels.values()}
-        if len(different) > 1:
-            raise ValueError("every level must name the same words")
-        level_words = set(next(iter(different)))
+        level_words = {word for words in self.levels.values() for word in words}
+        lacking = {word for words in self.levels.values() for word in level_words - set(words)} - set(self.values)
+        if lacking:
+            raise ValueError(f"not every level names {', '.join(sorted(lacking))}, and no value does")
         stages = [stage.name for stage in self.stages]
-        names = [*self.inputs, *self.values, *level_words, *stages, *OWN]
+        names = [*self.inputs, *{*self.values, *level_words}, *stages, *OWN]
         if twice := sorted(name for name, count in Counter(names).items() if count > 1):
             raise ValueError(f"named twice: {', '.join(twice)}")
         if bad := sorted(name for name in names if not re.match(_NAME, name)):
             raise ValueError(f"no name for a word: {', '.join(map(repr, bad))}")
+        if self.reference and self.reference not in self.levels:
+            raise ValueError(f"reference: no level is called {self.reference!r}")
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("a seed is there twice")
         self._known({*level_words, *self.values})
@@ -124,6 +130,20 @@ class Grid(Record):
 
 
 def read_grid(path: Path) -> Grid:
-    """Read a file. Raises `UsageError`, one line."""
+    """Read a file and what it extends. Raises `UsageError`, one line."""
     fix = "see the files in configs/ablations"
-    return validated(Grid, read_toml(path, what="the grid", fix=fix), source=str(path), fix=fix)
+    data = read_toml(path, what="the grid", fix=fix)
+    if "extends" in data:
+        common = path.parent / str(data.pop("extends"))
+        data = _above(data, read_toml(common, what=f"what {path.name} extends,", fix=fix))
+    return validated(Grid, data, source=str(path), fix=fix)
+
+
+def _above(own: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
+    """`own` over `common`: tables are merged name by name, anything else is replaced."""
+    tables = {
+        name: {**common[name], **table}
+        for name, table in own.items()
+        if isinstance(table, dict) and isinstance(common.get(name), dict)
+    }
+    return {**common, **own, **tables}

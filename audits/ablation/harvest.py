@@ -52,7 +52,10 @@ def trials(directory: Path) -> tuple[Trial, ...]:
     found = outcomes_of(RunReader.open(directory))
     if not any(outcome.scored for outcome in found):
         raise UsageError(f"{directory.name}: none of {len(found)} episodes has a score")
-    return tuple(Trial(task_id=o.task_id, cluster=o.cluster, success=(o.state == "success") if o.scored else None) for o in found)
+    return tuple(
+        Trial(task_id=o.task_id, cluster=o.cluster, success=(o.state == "success") if o.scored else None, key=o.key)
+        for o in found
+    )
 
 
 def _audited(cell: PlannedCell, stages: Stages) -> tuple[tuple[Trial, ...], bool | None]:
@@ -79,6 +82,8 @@ def cost_of(stage_id: str, stages: Stages) -> Cost:
         cost = cost + _trained(out / TRAIN_LOG)
     if (out / MANIFEST).is_file():
         cost = cost + _played(RunReader.open(out))
+    for manifest in sorted(out.glob(f"*/*/{MANIFEST}")):  # a training's own runs; its ledger has their tokens
+        cost = cost + Cost(real_episodes=_played(RunReader.open(manifest.parent)).real_episodes)
     return cost
 
 

@@ -94,9 +94,11 @@ def print_plan(console: Console, plan: Plan, stages: Stages, jobs: int) -> None:
     table = Table("stage", "distinct", "done", "shared by cells", "seconds each", box=None, pad_edge=False)
     for one in grid.stages:
         ids = [stage.id for stage in plan.stages.values() if stage.name == one.name]
+        if not ids:
+            continue
         shared = sorted({users[stage_id] for stage_id in ids})
         each = f"{known.by_name[one.name]:.0f}" if one.name in known.by_name else "not run yet"
-        counts = "–" if not shared else f"{shared[0]}" if len(shared) == 1 else f"{shared[0]} to {shared[-1]}"
+        counts = f"{shared[0]}" if len(shared) == 1 else f"{shared[0]} to {shared[-1]}"
         table.add_row(one.name, str(len(ids)), str(sum(stage_id in done for stage_id in ids)), counts, each)
     console.print(cells, "", table, "", sep="\n", highlight=False)
     for name, path in grid.inputs.items():

@@ -97,6 +97,10 @@ def test_every_configuration_file_is_valid(path: Path) -> None:
     if path.parts[:2] == ("configs", "agent"):
         assert (read_sft_config if path.stem.partition("-")[0] == "sft" else load_agent_config)(ROOT / path)
         return
+    if path.parts[:3] == ("configs", "ablations", "common"):
+        grids = [grid.read_text() for grid in (ROOT / "configs" / "ablations").glob("*.toml")]
+        assert any(f'extends = "common/{path.name}"' in grid for grid in grids), "it is checked with the grids that extend it"
+        return
     if path.parts[:2] == ("configs", "ablations"):
         assert read_grid(ROOT / path).name == path.stem
         return

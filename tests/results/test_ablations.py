@@ -16,11 +16,13 @@ from results.ablations import (
     Trial,
     ablation_report,
     ablation_table,
+    difference_table,
     read_ablation,
     ssrf,
     success,
     write_ablation,
 )
+from results.intervals import paired_bootstrap
 from results.published import load_published
 from results.render import Format, render
 from results.terminal import print_table
@@ -30,8 +32,8 @@ def trials(*outcomes: bool | None) -> tuple[Trial, ...]:
     return tuple(Trial(task_id=f"t{n}", cluster=f"c{n}", success=outcome) for n, outcome in enumerate(outcomes))
 
 
-def grid(*cells: Cell, factor: str = "dream_length") -> Ablation:
-    return Ablation(name="g", factor=factor, levels=("1", "5"), seeds=(0, 1), cells=cells)
+def grid(*cells: Cell, factor: str = "dream_length", reference: str = "") -> Ablation:
+    return Ablation(name="g", factor=factor, levels=("1", "5"), seeds=(0, 1), cells=cells, reference=reference)
 
 
 def done(level: str, seed: int, **fields: object) -> Cell:
@@ -121,6 +123,46 @@ def test_a_narrow_terminal_does_not_call_a_dash_a_zero() -> None:
     said = " ".join(console.file.getvalue().split())
     assert "Zero or not measured: n dreams," in said
     assert "Zero everywhere" not in said
+
+
+def keyed(*outcomes: bool | None, clusters: int = 100) -> tuple[Trial, ...]:
+    return tuple(Trial(task_id=f"t{n}", cluster=f"c{n % clusters}", success=s, key=f"b/t{n}/A/0") for n, s in enumerate(outcomes))
+
+
+def differences(ablation: Ablation) -> dict[str, dict[str, object]]:
+    (table,) = difference_table(ablation)
+    return {str(row[0]): dict(zip([c.name for c in table.columns], row, strict=True)) for row in table.rows}
+
+
+def test_levels_are_compared_on_the_same_episodes_of_the_same_training_seed() -> None:
+    cells = (
+        done("1", 0, real=keyed(True, False, False, False, None)),
+        done("5", 0, real=keyed(True, True, True, False, True)),
+        done("1", 1, real=keyed(True, True, False, False)),
+        done("5", 1, real=keyed(True, False, False, False)),
+    )
+    found = differences(grid(*cells, reference="1"))["5"]
+    assert (found["pairs"], found["templates"]) == (8, 4), "what has no score on one side is in no pair"
+    assert (found["reference"], found["REAL success"], found["difference, points"]) == (3 / 8, 4 / 8, 1 / 8)
+    assert found["by seed"] == "+50.0, -25.0"
+    assert found["McNemar p"] == 1.0, "two against one"
+
+
+def test_the_paired_interval_is_that_of_comparing_runs() -> None:
+    first, second = keyed(*[False] * 9, True, clusters=5), keyed(*[True] * 5, *[False] * 5, clusters=5)
+    found = differences(grid(done("1", 0, real=first), done("5", 0, real=second), reference="1"))["5"]
+    assert found["95%"] == paired_bootstrap(
+        [float(t.success or 0) for t in first], [float(t.success or 0) for t in second], [t.cluster for t in first]
+    )
+
+
+def test_without_a_reference_or_its_cells_nothing_is_compared() -> None:
+    cell = done("5", 0, real=keyed(True, False))
+    assert difference_table(grid(cell)) == []
+    found = differences(grid(cell, done("1", 1, real=keyed(True, True)), reference="1"))["5"]
+    assert set(found.values()) == {"5", None}, "another seed is no pair"
+    old = differences(grid(done("5", 0, real=trials(True)), done("1", 0, real=trials(False)), reference="1"))["5"]
+    assert old["pairs"] is None, "files of before do not say which episodes are the same"
 
 
 def test_what_has_no_score_is_counted() -> None:

@@ -27,8 +27,8 @@ def config_of(stage: PlannedStage) -> str:
     return dict(zip(stage.command, stage.command[1:], strict=False))["--config"]
 
 
-def test_there_are_four() -> None:
-    assert [path.stem for path in FILES] == ["dream_length", "real_ratio", "truncation", "world_model"]
+def test_there_are_five() -> None:
+    assert [path.stem for path in FILES] == ["dream_length", "methods", "real_ratio", "truncation", "world_model"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -38,7 +38,7 @@ def test_every_stage_is_a_command_that_parses(path: Path) -> None:
         if stage.config:
             assert config_of(stage) == f"stages/{stage.id}.toml"
             data = tomllib.loads(stage.config)
-            if stage.name == "agent":
+            if stage.name in ("agent", "online"):
                 AgentConfig.model_validate(data)
             else:
                 build_config(data, source=stage.id)
@@ -48,7 +48,7 @@ def test_every_stage_is_a_command_that_parses(path: Path) -> None:
 def test_levels_become_what_the_trainer_is_told(path: Path) -> None:
     plan = planned(path)
     agents = [stage for stage in plan.stages.values() if stage.name == "agent"]
-    trained = [level for level, words in plan.grid.levels.items() if words.get("learner") != "{base}"]
+    trained = [level for level, words in plan.grid.levels.items() if "learner" not in words]
     assert len(agents) == len(trained) * len(plan.grid.seeds)
     told = {(stage.config, stage.command[stage.command.index("--world-model") + 1]) for stage in agents[: len(trained)]}
     assert len(told) == len(trained), "no two levels are told the same, seeds apart"
@@ -63,12 +63,21 @@ def test_the_supervised_agent_is_a_level_that_is_trained_no_further() -> None:
 
 
 def test_the_grids_meet_where_they_say_the_same() -> None:
-    """One agent is the 5 of dream_length and the trained of world_model; models are trained once for all four."""
+    """Models are trained once for all, and one level has one cell under all its names."""
     plans = {path.stem: planned(path) for path in FILES}
-    shared = set(plans["dream_length"].stages) & set(plans["world_model"].stages)
-    assert {stage_id.partition("-")[0] for stage_id in shared} == {
-        "world_model", "base", "agent", "dream", "real", "replay", "report"
-    }  # fmt: skip
+
+    def cell(grid: str, level: str) -> set[str]:
+        return set(next(cell for cell in plans[grid].cells if cell.level == level).stages)
+
+    same = {
+        ("dream_length", "5"): [("world_model", "trained"), ("real_ratio", "0.4"), ("methods", "dynaweb")],
+        ("real_ratio", "supervised"): [(grid, "supervised") for grid in ("dream_length", "world_model", "methods")],
+        ("real_ratio", "0.0"): [("methods", "dreams alone")],
+        ("world_model", "copy"): [("methods", "nothing changes")],
+        ("world_model", "frozen"): [("methods", "frozen world model")],
+    }
+    for one, others in same.items():
+        assert [cell(*other) for other in others] == [cell(*one)] * len(others), one
     everywhere = set.intersection(*(set(plan.stages) for plan in plans.values()))
     assert {stage_id.partition("-")[0] for stage_id in everywhere} == {"world_model", "base"}
 
@@ -81,4 +90,19 @@ def test_truncation_trains_both_levels_to_the_same_budget() -> None:
 
 def test_what_papers_report_stands_beside_the_grids_that_they_made() -> None:
     known = {number.factor for paper in load_published() for number in (*paper.numbers, *paper.findings)}
-    assert {path.stem for path in FILES} - known == {"truncation"}, "which is ours"
+    assert {path.stem for path in FILES} - known == {"truncation", "methods"}, "which are ours"
+
+
+def test_online_is_what_the_trainer_of_dreams_is_told_but_for_where_it_rolls_out() -> None:
+    stages = planned(ROOT / "configs" / "ablations" / "methods.toml").stages.values()
+    online = AgentConfig.model_validate(tomllib.loads(next(s.config for s in stages if s.name == "online")))
+    plan = planned(ROOT / "configs" / "ablations" / "real_ratio.toml")
+    level = next(cell for cell in plan.cells if cell.level == "0.4")
+    agent = AgentConfig.model_validate(tomllib.loads(plan.stages[next(s for s in level.stages if s.startswith("agent"))].config))
+    assert (online.objective, online.mixture) == (agent.objective, agent.mixture)
+    differ = {"updates", "warmup_updates", "checkpoint_every", "world_model_tokens"}
+    assert online.trainer.model_dump(exclude=differ) == agent.trainer.model_dump(exclude=differ)
+    assert online.trainer.updates == online.trainer.checkpoint_every, "its last checkpoint is the one that the grid takes"
+    assert set(online.evaluation.tasks) == set(
+        tomllib.loads((ROOT / "configs/agent/demo.toml").read_text())["evaluation"]["tasks"]
+    )

@@ -104,19 +104,57 @@ def test_a_fingerprint_is_of_content(tmp_path: Path) -> None:
         ({"stages": [DREAM, BASE, REAL]}, "speaks of base, which comes no earlier"),
         ({"stages": [BASE, {**DREAM, "command": ["write", "{nothing}"]}, REAL]}, "nothing is called nothing"),
         ({"stages": [BASE, {**DREAM, "command": ["write", "{config}"]}, REAL]}, "without a config"),
-        ({"levels": {"1": {"length": 1}, "2": {"width": 2}}}, "same words"),
+        ({"levels": {"1": {"length": 1}, "2": {"width": 2}}}, "not every level names length, width, and no value does"),
         ({"values": {"base": "x"}}, "named twice: base"),
         ({"values": {"out": "x"}}, "named twice: out"),
         ({"values": {"a b": "x"}}, "no name for a word"),
         ({"values": {"x": "{y}"}}, "x: nothing is called y"),
         ({"levels": {"1": {"length": "{real}"}}}, "speaks of real, which comes no earlier"),
         ({"seeds": [1, 1]}, "a seed is there twice"),
+        ({"reference": "2"}, "no level is called '2'"),
         ({"seeds": []}, "seeds"),
     ],
 )
 def test_what_is_no_grid_is_refused(fields: dict[str, Any], why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         grid(**fields)
+
+
+def test_a_level_may_name_what_is_a_value_elsewhere() -> None:
+    made = plan(values={"length": 3}, levels={"usual": {}, "long": {"length": 9}})
+    assert [next(made.stages[one].command for one in cell.stages if one.startswith("dream")) for cell in made.cells[:2]] == [
+        next(s.command for s in plan(levels={"x": {"length": n}}).stages.values() if s.name == "dream") for n in (3, 9)
+    ]
+
+
+def test_a_grid_stands_over_what_it_extends(tmp_path: Path) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "all.toml").write_text(
+        """seeds = [0, 1]
+[values]
+length = 1
+width = 2
+[[stages]]
+name = "dream"
+command = ["dream", "{length}", "{width}", "{out}"]
+gives = "dreamed"
+[[stages]]
+name = "real"
+command = ["run", "{seed}", "{out}"]
+gives = "real"
+"""
+    )
+    own = tmp_path / "own.toml"
+    own.write_text('name = "own"\nfactor = "f"\nextends = "common/all.toml"\nseeds = [7]\n[values]\nlength = 5\n[levels.a]\n')
+    found = read_grid(own)
+    assert (found.seeds, found.values, [stage.name for stage in found.stages]) == (
+        (7,),
+        {"length": 5, "width": 2},
+        ["dream", "real"],
+    )
+    own.write_text('name = "own"\nfactor = "f"\nextends = "common/none.toml"\n')
+    with pytest.raises(UsageError, match=r"cannot read what own\.toml extends"):
+        read_grid(own)
 
 
 def test_a_file_that_is_no_grid_is_one_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -49,19 +50,22 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_stages_run_once_in_order_and_every_line_parses(demo: ModuleType, commands: list[list[str]], tmp_path: Path) -> None:
     one = demo.Demo(tmp_path, CONFIGS, "auto", quick=False)
     for _ in range(2):
-        one.shared()
-        one.one_seed(0, ("dynaweb", "real-0", "copied", "online", "frozen", "sft-all"))
-    names = [str(path) for path in json.loads((tmp_path / "stages.json").read_text())]
+        one.run()
+    names = list(json.loads((tmp_path / "stages.json").read_text()))
     assert names == [
-        "taught", "experts", "chance", "dev-experts", "dev-chance", "seed-0/sft", "seed-0/sampled", "seed-0/data", "seed-0/wm",
-        "seed-0/dynaweb", "seed-0/audit", "seed-0/real-0", "seed-0/copied", "seed-0/online", "seed-0/frozen",
-        "seed-0/sft-all", "seed-0/sft-all/test",
+        "taught", "experts", "chance", "dev-experts", "dev-chance", "sft", "sampled", "data", "wm", "dynaweb", "audit",
     ]  # fmt: skip
     assert len(commands) == len(names)
     for command in commands:
         parse(" ".join(["harness", *command]))
-    online = next(command for command in commands if "--online" in command)
-    assert online[online.index("--updates") + 1] == "1", "32 real episodes are less than one update of 64"
+
+
+def test_a_stage_whose_directory_is_gone_runs_again(demo: ModuleType, commands: list[list[str]], tmp_path: Path) -> None:
+    demo.Demo(tmp_path, CONFIGS, "auto", quick=False).run()
+    ran = len(commands)
+    shutil.rmtree(tmp_path / "wm")
+    demo.Demo(tmp_path, CONFIGS, "auto", quick=False).run()
+    assert [command[:2] for command in commands[ran:]] == [["train", "world-model"]]
 
 
 def test_a_stage_that_fails_stops_the_chain_and_is_tried_again(
@@ -69,20 +73,18 @@ def test_a_stage_that_fails_stops_the_chain_and_is_tried_again(
 ) -> None:
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=3))
     with pytest.raises(SystemExit, match="stopped in taught"):
-        demo.Demo(tmp_path, CONFIGS, "auto", quick=False).shared()
+        demo.Demo(tmp_path, CONFIGS, "auto", quick=False).run()
     assert not (tmp_path / "stages.json").exists()
 
 
 def test_the_report_states_n_interval_and_cost(demo: ModuleType, tmp_path: Path) -> None:
-    place = tmp_path / "seed-0" / "dynaweb"
-    place.mkdir(parents=True)
+    (tmp_path / "dynaweb").mkdir()
     rate = {"success": 0.5, "low": 0.4, "high": 0.6, "n": 100.0, "planned": 102.0}
     paired = {"pairs": 99.0, "difference": 0.1, "p": 0.03, "difference_low": 0.02, "difference_high": 0.18}
     found = {"step": 30, "chosen": "update-000020", "test": {"begin": rate, "end": {**rate, "success": 0.6}, "paired": paired}}
-    (place / "test.json").write_text(json.dumps(found))
+    (tmp_path / "dynaweb" / "test.json").write_text(json.dumps(found))
     (tmp_path / "stages.json").write_text('{"experts": 90.0}')
-    text = demo.report(tmp_path, (0, 1), ("dynaweb", "online"))
-    row = next(line for line in text.splitlines() if line.startswith("| dynaweb"))
-    for cell in ("50.0% [40.0%, 60.0%] of 100", "update-000020", "+10.0% [+2.0%, +18.0%]", "| 99 | 0.03 |"):
-        assert cell in row
+    text = demo.report(tmp_path)
+    for cell in ("| 50.0% [40.0%, 60.0%] of 100 | 60.0%", "update-000020", "+10.0% [+2.0%, +18.0%] | 99 | 0.03 |"):
+        assert cell in text
     assert "wall time: 1.5 minutes" in text
