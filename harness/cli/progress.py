@@ -59,7 +59,7 @@ def headline(prepared: Prepared, state: RunState) -> str:
     resumed = f", {state.done} done before" if state.done else ""
     return (
         f"{prepared.config.run.benchmark}: {len(prepared.tasks)} tasks, {state.total - state.done} episodes to play{resumed}, "
-        f"policy {prepared.config.policy.name}, workers: {prepared.workers}, {machine.browser} {machine.browser_version}\n"
+        f"policy {prepared.manifest.policy}, workers: {prepared.workers}, {machine.browser} {machine.browser_version}\n"
         f"{prepared.directory}"
     )
 

@@ -39,7 +39,7 @@ def test_from_controls_to_report(recorded: Path, tmp_path: Path) -> None:
     assert known.start_parity[0] == 0
 
     replay = ("replay", str(recorded), *common, "--calibration", str(controls), "--run-dir", str(replays))
-    harness(*replay)
+    assert "policy replay, workers: 1" in harness(*replay), "and not the policy that `harness run` would have taken"
     report = ("report", str(replays), "--controls", str(controls))
     told = harness(*report)
     assert told.startswith("# Audit\n\n**INVALID**"), "four controls are too few, and it says so"
