@@ -50,7 +50,8 @@ def test_levels_become_what_the_trainer_is_told(path: Path) -> None:
     agents = [stage for stage in plan.stages.values() if stage.name == "agent"]
     trained = [level for level, words in plan.grid.levels.items() if "learner" not in words]
     assert len(agents) == len(trained) * len(plan.grid.seeds)
-    told = {(stage.config, stage.command[stage.command.index("--world-model") + 1]) for stage in agents[: len(trained)]}
+    words = [dict(zip(stage.command, stage.command[1:], strict=False)) for stage in agents[: len(trained)]]
+    told = {(stage.config, said["--policy"], said["--world-model"]) for stage, said in zip(agents, words, strict=False)}
     assert len(told) == len(trained), "no two levels are told the same, seeds apart"
 
 
