@@ -132,7 +132,7 @@ def read_ablation(path: Path) -> Ablation:
 
 def write_ablation(path: Path, ablation: Ablation) -> None:
     """Replace the file atomically: a reader sees the grid before or after a cell."""
-    replace_file(path, (ablation.model_dump_json(indent=1) + "\n").encode())
+    replace_file(path, (ablation.model_dump_json() + "\n").encode())
 
 
 def success(trials: Iterable[Trial]) -> Rate:

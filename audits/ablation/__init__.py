@@ -6,6 +6,7 @@
     records       what is known of a stage on disk: attempts, seconds, how it ended
     execute       Plan → child processes, some side by side; a stage that has finished is never run again
     harvest       a cell's stages → its trials and cost
+    provenance    which processes, commits and machines the numbers come from: stages.json
     assemble      all cells → results.ablations.Ablation, written as JSON, Markdown, CSV and LaTeX
 
 It lives with the audits, above `results` and beside `training`: it reads an audit's summary and runs' outcomes, and reaches

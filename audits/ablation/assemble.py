@@ -6,6 +6,7 @@ the cell, with the stage's own words; a cell that cannot be read is failed too. 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from audits.ablation.harvest import cost_of, harvest
 from audits.ablation.plan import Plan, PlannedCell
+from audits.ablation.provenance import PROVENANCE, provenance
 from audits.ablation.records import Stages
 from harness.errors import HarnessError
 from harness.types import JsonDict
@@ -55,14 +57,18 @@ def assemble(plan: Plan, stages: Stages) -> Ablation:
     )
 
 
-def write_results(directory: Path, ablation: Ablation) -> None:
-    """ablation.json last: the dashboard looks for it, and finds the tables beside it."""
+def write_results(directory: Path, plan: Plan, stages: Stages) -> Ablation:
+    """The grid as it stands now. ablation.json last: the dashboard looks for it, and finds the tables beside it."""
+    ablation = assemble(plan, stages)
     report = ablation_report(ablation, load_published())
     with disk_errors(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
         for form, name in FORMATS.items():
             replace_file(directory / name, render(report, form).encode())
+        made = json.dumps(provenance(plan, stages), ensure_ascii=False, indent=1)
+        replace_file(directory / PROVENANCE, f"{made}\n".encode())
         write_ablation(directory / ABLATION, ablation)
+    return ablation
 
 
 def _cell(cell: PlannedCell, plan: Plan, stages: Stages, users: Mapping[str, int]) -> Cell | None:

@@ -34,7 +34,8 @@ def ablate(
 ) -> None:
     """Run a grid: every level with every seed. What is done is never run again: the same command goes on where it stopped.
 
-    Writes ablation.json, .md, .csv and .tex below OUT/NAME, anew after each cell; harness dashboard shows them as they grow.
+    Writes ablation.json, .md, .csv and .tex below OUT/NAME, anew after each cell, and stages.json, which says what made them.
+    The dashboard shows them as they grow.
 
     \b
     Examples:
@@ -43,7 +44,7 @@ def ablate(
 
     Exit codes: 0 done, 2 bad usage, 4 finished with failed cells, 130 interrupted.
     """
-    from audits.ablation import Stages, assemble, execute, make_plan, write_results
+    from audits.ablation import Stages, execute, make_plan, write_results
     from audits.ablation.fingerprint import fingerprints
     from harness.cli.ablate_screen import ABSENT, Screen, print_plan
     from results.ablations import ablation_report
@@ -61,14 +62,13 @@ def ablate(
     place = out / grid.name
     with stages.locked():
         try:
-            with Screen(console, plan, stages, jobs, on_cell=lambda: write_results(place, assemble(plan, stages))) as screen:
+            with Screen(console, plan, stages, jobs, on_cell=lambda: write_results(place, plan, stages)) as screen:
                 execute(plan, stages, program=PROGRAM, jobs=jobs, watch=screen)
         except KeyboardInterrupt:
             console.print("interrupted: what is done is kept, and the same command goes on", markup=False)
             raise
         finally:
-            found = assemble(plan, stages)
-            write_results(place, found)
+            found = write_results(place, plan, stages)
     print_report(ablation_report(found, load_published()), console)
     console.print(f"\ngrid: {place}", markup=False, highlight=False, soft_wrap=True)
     if any(cell.state != "done" for cell in found.cells):

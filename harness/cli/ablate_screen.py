@@ -27,7 +27,7 @@ class Screen:
     `on_cell` is called whenever the last stage of a cell has ended, and when a stage has failed.
     """
 
-    def __init__(self, console: Console, plan: Plan, stages: Stages, jobs: int, *, on_cell: Callable[[], None]) -> None:
+    def __init__(self, console: Console, plan: Plan, stages: Stages, jobs: int, *, on_cell: Callable[[], object]) -> None:
         self._console, self._plan, self._stages, self._jobs, self._on_cell = console, plan, stages, jobs, on_cell
         self._live = Live(console=console, refresh_per_second=2, transient=True) if console.is_terminal else None
         self._bar = Progress(TextColumn("stages"), BarColumn(), MofNCompleteColumn(), console=console)

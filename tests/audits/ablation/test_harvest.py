@@ -168,11 +168,35 @@ def test_a_cell_whose_stages_are_not_all_done_is_running(place: tuple[Plan, Stag
 
 
 def test_all_files_are_written_and_read_back(place: tuple[Plan, Stages], tmp_path: Path) -> None:
-    found = assemble(*place)
-    write_results(tmp_path / "g", found)
+    found = write_results(tmp_path / "g", *place)
     assert read_ablation(tmp_path / "g" / ABLATION) == found
     assert found.config["commits"] == ["abc"]
     for name in ("ablation.md", "ablation.csv", "ablation.tex"):
         text = (tmp_path / "g" / name).read_text()
         assert "REAL success" in text
         assert str(tmp_path) not in text, "no place of this machine"
+
+
+def test_where_numbers_come_from_stands_beside_them(place: tuple[Plan, Stages], tmp_path: Path) -> None:
+    write_results(tmp_path / "g", *place)
+    text = (tmp_path / "g" / "stages.json").read_text()
+    assert str(tmp_path) not in text, "no place of this machine"
+    told = json.loads(text)
+    plan, _ = place
+    assert [one["id"] for one in told["stages"]] == list(plan.stages)
+    assert {(one["commit"], one["state"], one["seconds"], one["exit_code"]) for one in told["stages"]} == {
+        ("abc", "done", 10.0, 0)
+    }
+    assert [one["cells"] for one in told["stages"]] == [plan.users()[stage] for stage in plan.stages]
+    assert [environment["python"] for environment in told["environments"]] == ["3"], "one machine, told once"
+    assert told["grid"]["levels"] == {level: dict(words) for level, words in plan.grid.levels.items()}
+
+
+def test_episodes_that_a_training_plays_for_real_are_its_cost(place: tuple[Plan, Stages]) -> None:
+    """Online rollouts and evaluations: their tokens are in the training's ledger, their episodes are not."""
+    base = stage_of(place[0], "base")
+    before = cost_of(base.id, place[1])
+    for name, statuses in (("rollouts/update-000001-1", ("success", "failure")), ("evaluations/dev-000000", ("success",))):
+        make_run(place[1].out(base.id) / name, plan([task(f"r{n}") for n in range(len(statuses))]), statuses)
+    after = cost_of(base.id, place[1])
+    assert (after.real_episodes, after.policy_tokens) == (before.real_episodes + 3, before.policy_tokens)
