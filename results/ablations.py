@@ -186,7 +186,7 @@ def difference_table(ablation: Ablation) -> list[Table]:
         ("REAL success", "percent"),
         ("reference", "percent"),
         ("difference, points", "points"),
-        ("95%", "points interval"),
+        ("difference 95%", "points interval"),
         ("McNemar p", "p"),
         ("pairs", "int"),
         ("templates", "int"),
@@ -194,7 +194,7 @@ def difference_table(ablation: Ablation) -> list[Table]:
     )
     notes = (
         f"Pairs: the same episode, the same training seed, scored at both levels; {ablation.reference} is the reference.",
-        "95%: bootstrap over templates, which does not know that another training would have ended elsewhere: see `by seed`.",
+        "Interval: bootstrap over templates, which does not know that another training would have ended elsewhere: see the last column.",
         "McNemar's exact test takes pairs as independent: where templates hold several, trust the interval.",
     )
     others = [level for level in ablation.levels if level != ablation.reference]
