@@ -37,6 +37,12 @@ def dream(
     ] = "",
     starts: Annotated[int, typer.Option("--starts", min=1, help="How many starts.")] = 32,
     group_size: Annotated[int, typer.Option("--group-size", min=1, help="Dreams from each start.")] = 8,
+    middle_share: Annotated[
+        float,
+        typer.Option(
+            "--middle-share", min=0, max=1, help="Share of starts in the middle of a trajectory; 0: all at its first page."
+        ),
+    ] = 0.5,
     dream_length: Annotated[int, typer.Option("--dream-length", min=1, max=50, help="Steps per dream, at most.")] = 5,
     truncation: Annotated[
         Truncation, typer.Option("--truncation", help="Also stop where the model disagrees with itself, or is not confident.")
@@ -62,7 +68,9 @@ def dream(
     from training.world_model.model import load, load_judge
     from training.world_model.model.loading import judge_of
 
-    config = DreamConfig(group_size=group_size, dream_length=dream_length, truncation=truncation.value, seed=seed)
+    config = DreamConfig(
+        group_size=group_size, middle_share=middle_share, dream_length=dream_length, truncation=truncation.value, seed=seed
+    )
     found = _experts(experts, split)
     planned = plan_dreams(sample_starts(found, starts, middle_share=config.middle_share, rng=random.Random(seed)), config)
     actor = _actor(policy, temperature)

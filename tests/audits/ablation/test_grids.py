@@ -59,7 +59,7 @@ def test_the_supervised_agent_is_a_level_that_is_trained_no_further() -> None:
     plan = planned(ROOT / "configs" / "ablations" / "real_ratio.toml")
     cell = plan.cells[0]
     assert (cell.level, [plan.stages[one].name for one in cell.stages]) == (
-        "supervised", ["world_model", "base", "dream", "real", "replay", "report"]
+        "supervised", ["world_model", "base", "held", "dream", "real", "replay", "report"]
     )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_the_grids_meet_where_they_say_the_same() -> None:
         assert [cell(*other) for other in others] == [cell(*one)] * len(others), one
     del plans["micro"]  # another policy
     everywhere = set.intersection(*(set(plan.stages) for plan in plans.values()))
-    assert {stage_id.partition("-")[0] for stage_id in everywhere} == {"world_model", "base"}
+    assert {stage_id.partition("-")[0] for stage_id in everywhere} == {"world_model", "base", "held"}
 
 
 def test_truncation_trains_both_levels_to_the_same_budget() -> None:
@@ -108,3 +108,21 @@ def test_online_is_what_the_trainer_of_dreams_is_told_but_for_where_it_rolls_out
     assert set(online.evaluation.tasks) == set(
         tomllib.loads((ROOT / "configs/agent/demo.toml").read_text())["evaluation"]["tasks"]
     )
+
+
+def test_what_is_dreamt_for_the_table_is_what_is_played_for_real() -> None:
+    plan = planned(ROOT / "configs" / "ablations" / "dream_length.toml")
+    cell = next(cell for cell in plan.cells if cell.level == "5")
+    stages = {plan.stages[one].name: plan.stages[one] for one in cell.stages}
+    assert tomllib.loads(stages["held"].config) == tomllib.loads(stages["real"].config)
+    said = {name: dict(zip(stages[name].command, stages[name].command[1:], strict=False)) for name in ("held", "real", "dream")}
+    assert said["held"]["--seeds"] == said["real"]["--seeds"]
+    tasks = tomllib.loads(stages["real"].config)["run"]["tasks"]
+    assert int(said["dream"]["--starts"]) == len(tasks) * int(said["real"]["--seeds"]), "each once"
+    assert [said["dream"][word] for word in ("--group-size", "--middle-share", "--temperature", "--split")] == [
+        "1",
+        "0",
+        "0",
+        "all",
+    ]
+    assert "seed" not in stages["held"].stage.words(), "played once for all seeds"
