@@ -104,14 +104,19 @@ def _rollout(
     """What plays groups, and how many parameters its world model has (None: unknown)."""
     from training.agent.browsing import BrowserRollout
     from training.agent.dreaming import DreamRollout
+    from training.agent.served import ServedActor
     from training.world_model.model import load, load_judge
     from training.world_model.model.loading import judge_of
 
     if real:
+        if settings.rollouts.server:
+            raise UsageError("[rollouts] serves dreams; --online plays the checkpoint in its own workers", fix="leave out one")
         return BrowserRollout(actor, actor.write, real.rollouts(settings.trainer.temperature), pool, out / "rollouts"), 0
     model, rules = load(str(about["world_model"])), settings.dream
     judge = load_judge(rules.judge, rules.threshold) if rules.judge else judge_of(model, rules.threshold)
     kept = out / "dreams" if rules.keep else None
+    if settings.rollouts.server:
+        actor = ServedActor(actor, settings.rollouts, out / "rollouts")
     parameters: int | None = getattr(model, "parameters", None)
     return DreamRollout(
         actor, model, judge, rules, pool, directory=kept, about=about, batch=rules.batch, on_done=screen.dreamt

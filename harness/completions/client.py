@@ -1,8 +1,9 @@
-"""`Completions`: chat messages in, one `Completion` out. Synchronous, one connection pool, no SDK.
+"""`Completions`: chat messages (or token ids) in, one `Completion` out. Synchronous, one connection pool, no SDK.
 
-    complete → retrying( _post → _request ) → parse_completion
-                          │        └ stream with a byte cap and a wall clock; redirects are never followed
-                          └ status → CompletionError(kind, retryable, retry_after)
+    complete, continue_ids → retrying( _send ) → parse_completion
+                                        ├ stream with a byte cap and a wall clock; redirects are never followed
+                                        └ status → CompletionError(kind, retryable, retry_after)
+    control                  what a server does beside the API, such as vLLM's reload of weights: one attempt
 
 The API key lives in the connection pool's headers only. It is cut out of every body before anything reads it, so a
 server that echoes it can put it neither into an exception nor into a result.
@@ -76,11 +77,33 @@ class Completions:
         `response_format` is OpenAI's (`{"type": "json_schema", "json_schema": {…}}`): structured output.
         `usage.requests` counts attempts, `usage.seconds` the wall time of all of them, pauses included.
         """
-        body = self._body(messages, max_tokens, temperature, response_format, seed)
-        url = f"{self.config.base_url}/chat/completions"
+        asked: JsonDict = {"messages": [dict(message) for message in messages], "response_format": response_format}
+        asked["logprobs"] = True if self.config.logprobs else None
+        return self._answered("/chat/completions", self._body(asked, max_tokens, temperature, seed))
+
+    def continue_ids(
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        seed: int | None = None,
+    ) -> Completion:
+        """What comes after these token ids, read as they are: no chat template is put around them (`POST /completions`).
+
+        Raises `CompletionError` after the last attempt.
+        """
+        asked: JsonDict = {"prompt": list(prompt_ids), "logprobs": 1 if self.config.logprobs else None}
+        return self._answered("/completions", self._body(asked, max_tokens, temperature, seed))
+
+    def control(self, path: str, body: JsonDict) -> None:
+        """`POST path` at the server's root, which is base_url without its `/v1`. One attempt. Raises `CompletionError`."""
+        self._send("POST", self.config.base_url.removesuffix("/v1") + path, body)
+
+    def _answered(self, path: str, body: JsonDict) -> Completion:
         started = time.monotonic()
         loop = retrying(self.config, self._sleep)
-        reply: str = loop(self._send, "POST", url, body)
+        reply: str = loop(self._send, "POST", self.config.base_url + path, body)
         attempts = int(loop.statistics.get("attempt_number", 1))
         seconds = time.monotonic() - started
         return parse_completion(reply, self.config, requests=attempts, seconds=seconds)
@@ -92,30 +115,21 @@ class Completions:
         entries = data if isinstance(data, list) else []
         return tuple(str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry)
 
-    def _body(
-        self,
-        messages: Sequence[Message],
-        max_tokens: int | None,
-        temperature: float | None,
-        response_format: JsonDict | None,
-        seed: int | None,
-    ) -> JsonDict:
+    def _body(self, asked: JsonDict, max_tokens: int | None, temperature: float | None, seed: int | None) -> JsonDict:
+        """`asked` and what every request says; None is left to the server."""
         config = self.config
-        body: JsonDict = {
-            "model": config.model,
-            "messages": [dict(message) for message in messages],
-            config.max_tokens_field: config.max_tokens if max_tokens is None else max_tokens,
-        }
         optional: JsonDict = {
+            **asked,
             "temperature": config.temperature if temperature is None else temperature,
-            "response_format": response_format,
             "seed": seed,
-            "logprobs": True if config.logprobs else None,
             "return_token_ids": True if config.token_ids else None,
         }
-        body.update({name: value for name, value in optional.items() if value is not None})
-        body.update(config.extra_body)
-        return body
+        return {
+            "model": config.model,
+            config.max_tokens_field: config.max_tokens if max_tokens is None else max_tokens,
+            **{name: value for name, value in optional.items() if value is not None},
+            **config.extra_body,
+        }
 
     def _send(self, method: str, url: str, body: JsonDict | None) -> str:
         """One attempt: the body of a 200, key cut out, or `CompletionError`."""

@@ -4,6 +4,8 @@
  "choices": [{"message": {"content", "reasoning_content"?}, "finish_reason",
               "token_ids"?, "prompt_token_ids"?, "logprobs": {"content": [{"logprob"}]}?}],
  "usage": {"prompt_tokens", "completion_tokens", "prompt_tokens_details": {"cached_tokens"}?}?}
+
+`POST /completions` answers alike, with "text" in place of "message" and "logprobs": {"token_logprobs": [number]}.
 """
 
 from __future__ import annotations
@@ -35,13 +37,13 @@ class Completion(Record):
 
 
 def parse_completion(body: str, config: EndpointConfig, *, requests: int, seconds: float) -> Completion:
-    """Read the body of a successful `POST /chat/completions`. Raises `CompletionError` of kind `bad_reply`."""
+    """Read the body of a successful `POST /chat/completions` or `/completions`. Raises `CompletionError` of kind `bad_reply`."""
     reply = load_json_object(body)
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise _bad(f"no choices in the reply ({_excerpt(body)})")
     choice = choices[0]
-    message = choice.get("message")
+    message = {"content": choice["text"]} if "text" in choice else choice.get("message")
     if not isinstance(message, dict):
         raise _bad(f"the first choice holds no message ({_excerpt(body)})")
     token_ids = _integers(choice.get("token_ids"), "token_ids")
@@ -131,15 +133,17 @@ def _integers(value: Any, field: str) -> tuple[int, ...] | None:
 
 
 def _logprobs(value: Any) -> tuple[float, ...] | None:
-    """OpenAI's `{"content": [{"logprob": …}]}`; absent or empty means the server gives none."""
-    content = value.get("content") if isinstance(value, dict) else None
+    """OpenAI's `{"content": [{"logprob": …}]}`, or `{"token_logprobs": […]}`; absent or empty means the server gives none."""
+    fields = value if isinstance(value, dict) else {}
+    name = "token_logprobs" if "token_logprobs" in fields else "content"
+    content = fields.get(name)
     if content is None:
         return None
     if not isinstance(content, list):
-        raise _bad("logprobs.content is not a list")
-    numbers = [item.get("logprob") if isinstance(item, dict) else None for item in content]
+        raise _bad(f"logprobs.{name} is not a list")
+    numbers = content if name == "token_logprobs" else [i.get("logprob") if isinstance(i, dict) else None for i in content]
     if not all(isinstance(n, int | float) and not isinstance(n, bool) and not math.isnan(n) for n in numbers):
-        raise _bad("logprobs.content holds an entry without a number")
+        raise _bad(f"logprobs.{name} holds an entry without a number")
     return tuple(float(n) for n in numbers if n is not None)
 
 

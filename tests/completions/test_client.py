@@ -68,6 +68,49 @@ def test_vllm_fields_are_asked_for_and_kept() -> None:
     assert (got.usage.prompt_tokens, got.usage.cached_tokens, got.usage.completion_tokens) == (3, 2, 2)
 
 
+def test_token_ids_are_continued_as_they_are() -> None:
+    reply = Reply(
+        body={
+            "choices": [{"text": "ab", "finish_reason": "length", "token_ids": [5, 6], "logprobs": {"token_logprobs": [-1, 0]}}]
+        }
+    )
+    with OpenAIServer([Reply(status=503), reply]) as server:
+        with client(server, logprobs=True, token_ids=True) as completions:
+            got = completions.continue_ids([1, 2, 3], max_tokens=4, temperature=1.0, seed=9)
+        request = server.requests[1]
+    assert (request.path, request.json) == (
+        "/v1/completions",
+        {
+            "model": "small",
+            "prompt": [1, 2, 3],
+            "max_tokens": 4,
+            "temperature": 1.0,
+            "seed": 9,
+            "logprobs": 1,
+            "return_token_ids": True,
+        },
+    )
+    assert (got.text, got.token_ids, got.logprobs, got.finish_reason, got.usage.requests) == (
+        "ab",
+        (5, 6),
+        (-1.0, 0.0),
+        "length",
+        2,
+    )
+
+
+def test_control_speaks_to_the_root_once() -> None:
+    with OpenAIServer([Reply(body={}), Reply(status=503)]) as server:
+        with client(server) as completions:
+            completions.control("/collective_rpc", {"method": "reload_weights"})
+            with pytest.raises(CompletionError):
+                completions.control("/reset_prefix_cache", {})
+        assert [(one.method, one.path) for one in server.requests] == [
+            ("POST", "/collective_rpc"),
+            ("POST", "/reset_prefix_cache"),
+        ]
+
+
 def test_prices_make_a_cost_and_cached_tokens_are_cheaper() -> None:
     reply = chat("x")
     reply.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 40}

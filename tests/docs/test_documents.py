@@ -15,6 +15,7 @@ from harness.policies import PolicyConfig
 from tests.docs.markdown import anchors, blocks, inline_code, links
 from tests.support.command_lines import commands, lines_in, parse
 from tests.support.repository import ROOT, files, text_of
+from training.agent.config import RolloutSection
 
 # Prompts are Markdown too, but for a model.
 DOCUMENTS = [path for path in files("*.md") if "prompts" not in path.parts]
@@ -75,7 +76,9 @@ def test_configurations_in_documents_load(path: Path) -> None:
     for block in blocks(text(path)):
         if block.language == "toml":
             data = tomllib.loads(block.body)
-            if "name" in data:
+            if "rollouts" in data:  # a part of configs/agent/*.toml
+                RolloutSection.model_validate(data["rollouts"])
+            elif "name" in data:
                 PolicyConfig.model_validate(data)
             else:
                 build_config(data, source=str(path))

@@ -39,7 +39,7 @@ class BrowserRollout:
 
     def __call__(self, requests: Sequence[GroupRequest], version: int) -> list[Sample]:
         """One sample per rollout. Raises NotReadyError where episodes could not be played at all (a site is down)."""
-        self._actor.version = str(version)
+        self._actor.at(str(version))
         self._round = (version, self._round[1] + 1 if self._round[0] == version else 0)
         seats = self._seats(requests)
         if not seats:

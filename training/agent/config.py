@@ -4,6 +4,7 @@ name = "nano"
 [objective]  name, and what differs from its preset       training.objectives
 [mixture]    real expert trajectories                     training.agent.mixture
 [dream]      length, truncation, starts, judge             here, and training.dream.config
+[rollouts]   a server that samples the policy             here, and training.agent.served
 [evaluation] which real tasks choose and report           here
 [trainer]    groups, optimiser, precision, checkpoints    here
 """
@@ -16,6 +17,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from harness.completions import EndpointConfig
 from harness.errors import UsageError
 from harness.settings import overlaid, read_toml, validated
 from harness.types import JsonDict, Record
@@ -88,6 +90,15 @@ class DreamSection(DreamRules):
     """Dreams side by side."""
 
 
+class RolloutSection(Record):
+    """`[rollouts]`: where the policy is sampled. Left out: in this process."""
+
+    server: EndpointConfig | None = None
+    """A vLLM server of the policy begun with."""
+    concurrency: int = Field(default=64, ge=1, le=4096)
+    """Answers under way at once."""
+
+
 class EvaluationSection(Record):
     """`[evaluation]`: real browsers. The checkpoint is chosen on dev, and the chosen one reported on test."""
 
@@ -117,6 +128,7 @@ class AgentConfig(Record):
     """`name` of a preset, and fields that differ from it."""
     mixture: MixtureConfig = MixtureConfig()
     dream: DreamSection = DreamSection()
+    rollouts: RolloutSection = RolloutSection()
     evaluation: EvaluationSection = EvaluationSection()
     trainer: TrainerConfig = TrainerConfig()
     undisclosed: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from harness.errors import NotReadyError
 from harness.protocols import Judge, WorldModel
 from harness.types import JsonDict
 from results.store import RunStore
@@ -51,19 +52,22 @@ class DreamRollout:
         self._round = (-1, 0)
 
     def __call__(self, requests: Sequence[GroupRequest], version: int) -> list[Sample]:
-        """One sample per dream; a dream that broke has an `error` verdict. Never raises for what a model answers."""
-        self._actor.version = str(version)
+        """One sample per dream; a dream that broke has an `error` verdict. Never raises for what a model answers.
+
+        Raises NotReadyError where nobody answered at all: a training must not spend its goals on a server that is down.
+        """
+        self._actor.at(str(version))
         self._round = (version, self._round[1] + 1 if self._round[0] == version else 0)
         planned = plan_groups([(self._start(request), request.size, f"{request.seed}/dream") for request in requests])
         if not planned:
             return []
         if self._directory is None:
-            return self._dreamt(requests, planned, lambda _: None)
+            return _answered(self._dreamt(requests, planned, lambda _: None))
         directory = self._place(self._directory, version + 1)
         about: JsonDict = {**self._about, "update": version + 1}
         manifest = dream_manifest(directory, planned, self._rules, policy=self._actor.name, about=about, seed=version)
         with RunStore.create(directory, manifest, [item.spec for item in planned]) as store:
-            return self._dreamt(requests, planned, lambda one: store.record(dream_episode(manifest.run_id, one), {}))
+            return _answered(self._dreamt(requests, planned, lambda one: store.record(dream_episode(manifest.run_id, one), {})))
 
     def _start(self, request: GroupRequest) -> DreamStart:
         """Drawn from the request's own seed: an expert of the instance, and one of its states."""
@@ -93,3 +97,10 @@ class DreamRollout:
                 shutil.rmtree(old)
             return directory / stem
         return directory / f"{stem}-{self._round[1] + 1}"
+
+
+def _answered(samples: list[Sample]) -> list[Sample]:
+    broken = [sample.verdict.error for sample in samples if sample.verdict.error and sample.verdict.error.kind == "NotReadyError"]
+    if len(broken) < len(samples):
+        return samples
+    raise NotReadyError(f"no dream came to an end: {broken[0].message}", fix="see to it; then the same command goes on")

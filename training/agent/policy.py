@@ -54,20 +54,28 @@ class CheckpointActor:
         self.encoder = PromptEncoder(tokenizer)
         self.model, self.tokenizer = model, tokenizer
         self.name, self.version = f"checkpoint:{card.preset}", version
-        self._generation = GenerationConfig(max_new_tokens=card.max_new_tokens, temperature=temperature)
+        self.generation = GenerationConfig(max_new_tokens=card.max_new_tokens, temperature=temperature)
+
+    def at(self, version: str) -> None:
+        """From now on answers are of the weights called `version`: in this process the model's present ones."""
+        self.version = version
 
     def act_all(self, requests: Sequence[ActRequest]) -> list[PolicyOutput]:
         """One output each, in order. The same request gives the same answer, whatever it is batched with."""
         started = time.perf_counter()
         shown = [self.prompt.text(self.encoder, r.goal, r.observation, r.history) for r in requests]
         prompts = [self.encoder.prompt(text.text) for text in shown]
-        self.model.eval()
-        answers = generate(self.model, self.tokenizer, prompts, self._generation, seeds=[r.seed for r in requests])
+        answers = self.sample(prompts, [request.seed for request in requests])
         seconds = (time.perf_counter() - started) / max(len(requests), 1)
         return [
-            self._output(request, ids, text.dropped_lines, answer[0], seconds)
+            self._output(request, ids, text.dropped_lines, answer, seconds)
             for request, ids, text, answer in zip(requests, prompts, shown, answers, strict=True)
         ]
+
+    def sample(self, prompts: Sequence[Sequence[int]], seeds: Sequence[int]) -> list[Generated]:
+        """One answer to each prompt of token ids, in order."""
+        self.model.eval()
+        return [answer for (answer,) in generate(self.model, self.tokenizer, prompts, self.generation, seeds=seeds)]
 
     def encode(self, trajectory: Trajectory) -> list[tuple[list[int], list[int]]]:
         """`training.agent.rows.Encode`: an expert's steps as this policy would have seen and written them."""

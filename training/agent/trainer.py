@@ -138,7 +138,7 @@ class AgentTrainer:
             recorded_experts=self.objective.expert.policy == "recorded",
             encode=encode,
         )
-        asked = {**config.model_dump(mode="json"), **({"about": about} if about else {})}
+        asked = {**config.model_dump(mode="json", exclude={"rollouts"}), **({"about": about} if about else {})}
         self._files = TrainingDirectory(directory, asked, self.accelerator)
         self._stream = TaskStream(tasks, self.settings.seed)
         self._rollout, self._save, self._evaluate = rollout, save, evaluate
