@@ -82,6 +82,8 @@ def agent(
             raise UsageError("--online needs [evaluation] with a benchmark, to know where to play", fix="add it to the file")
         start = Path(policy.removeprefix("checkpoint:"))
         actor = load_actor(start, temperature=settings.trainer.temperature)
+        if settings.trainer.lora:
+            actor.adapt(settings.trainer.lora, settings.trainer.seed)
         about: JsonDict = {"policy": actor.card.weights_sha256, "world_model": world_model, "experts": list(experts)}
         about["online"] = online
         rollout, parameters = _rollout(actor, settings, pool, out, about, real if online else None, screen)
@@ -149,7 +151,7 @@ def _trainer(
     planned = -(-settings.trainer.epochs * len(tasks) // per_update)
     screen.total(min(planned, settings.trainer.updates or planned))
     return AgentTrainer(
-        actor.model,
+        actor.trained,
         settings,
         out,
         tasks=tasks,

@@ -23,6 +23,7 @@ from harness.settings import overlaid, read_toml, validated
 from harness.types import JsonDict, Record
 from training.agent.mixture import MixtureConfig
 from training.dream.config import DreamRules
+from training.models.presets import LoraConfig
 from training.objectives import ObjectiveConfig, get_objective
 
 
@@ -62,6 +63,8 @@ class TrainerConfig(Record):
     """A trajectory with a longer turn is invalid: it is counted, not cut."""
     temperature: float = Field(default=1.0, gt=0)
     """Of the sampler. Ratios are taken at it."""
+    lora: LoraConfig | None = None
+    """Train low-rank additions alone; checkpoints hold their sum with the weights."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Of matrix products; weights stay float32. auto: bf16 where the hardware multiplies it."""
     on_policy_tolerance: float | None = Field(default=0.1, gt=0)

@@ -19,8 +19,9 @@ from harness.errors import UsageError
 from harness.predictions import PastStep
 from harness.types import Observation, PolicyOutput, Task, Trajectory, Usage
 from training.agent.prompting import AgentPrompt, encode_expert, get_codec
-from training.models.checkpoint import CheckpointCard, load_checkpoint, save_checkpoint
+from training.models.checkpoint import CheckpointCard, inference_copy, load_checkpoint, save_checkpoint
 from training.models.generate import Generated, GenerationConfig, generate
+from training.models.presets import LoraConfig, with_lora
 from training.models.prompting import PromptEncoder
 
 DRAW = "draw"
@@ -53,8 +54,19 @@ class CheckpointActor:
         self.prompt = AgentPrompt.model_validate({"syntax": card.format, "max_prompt_tokens": card.max_prompt_tokens})
         self.encoder = PromptEncoder(tokenizer)
         self.model, self.tokenizer = model, tokenizer
+        self.trained = model
+        """What a trainer trains: the model, or what `adapt` put around it."""
         self.name, self.version = f"checkpoint:{card.preset}", version
         self.generation = GenerationConfig(max_new_tokens=card.max_new_tokens, temperature=temperature)
+
+    def adapt(self, lora: LoraConfig, seed: int) -> None:
+        """Freeze the weights and add low-rank ones: answers are given with them from now on. Raises UsageError as `with_lora`.
+
+        `seed`: of the additions' random half.
+        """
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            self.trained = with_lora(self.model, lora)
 
     def at(self, version: str) -> None:
         """From now on answers are of the weights called `version`: in this process the model's present ones."""
@@ -82,9 +94,13 @@ class CheckpointActor:
         return encode_expert(self.prompt, self.encoder, trajectory)
 
     def write(self, directory: Path, model: Any = None, **training: JsonValue) -> None:
-        """A checkpoint of `model` (default: the actor's own) as this policy. `training`: what its card says of the training."""
+        """A checkpoint of `model` (default: the actor's own) as this policy, LoRA merged: every server loads it.
+
+        `training`: what its card says of the training.
+        """
         card = self.card.model_copy(update={"training": {"began_as": self.card.weights_sha256, **training}})
-        save_checkpoint(directory, self.model if model is None else model, self.tokenizer, card)
+        chosen = self.trained if model is None else model
+        save_checkpoint(directory, inference_copy(chosen) if hasattr(chosen, "peft_config") else chosen, self.tokenizer, card)
 
     def _output(
         self, request: ActRequest, prompt_ids: Sequence[int], dropped: int, answer: Generated, seconds: float

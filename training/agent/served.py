@@ -35,6 +35,7 @@ class ServedActor(CheckpointActor):
         """`actor`: the policy in this process, which is trained; its temperature is the sampler's."""
         assert section.server is not None
         super().__init__(actor.model, actor.tokenizer, actor.card, temperature=actor.generation.temperature)
+        self.trained = actor.trained
         # What an update needs of an answer, whatever the file says.
         asked = section.server.model_copy(update={"logprobs": True, "token_ids": True})
         self._client = Completions(asked)

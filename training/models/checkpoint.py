@@ -9,6 +9,7 @@ Any server that loads a Hugging Face directory serves it. Loading checks that th
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import shutil
@@ -23,6 +24,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from harness.errors import NotReadyError, UsageError
 from harness.types import JsonDict, Record
 from results.environment import git_state, package_versions
+from training.models.attention import use_stock_attention
 from training.models.tokenizer import fingerprint
 
 CARD, ADAPTER = "preset.json", "adapter_config.json"
@@ -144,6 +146,18 @@ def check_fit(model: Any, tokenizer: Any, card: CheckpointCard, directory: Path)
         raise UsageError(f"{directory}: the tokenizer is not the one of this training (another fingerprint)", fix=fix)
     if tokenizer.eos_token_id is None:
         raise UsageError(f"{directory}: the tokenizer has no end token, so no text would ever end", fix=fix)
+
+
+def inference_copy(model: Any) -> Any:
+    """A copy in float32 without what training put around the forward, LoRA merged: what a saved checkpoint would be."""
+    copied = copy.deepcopy(model)
+    for module in copied.modules():
+        module.__dict__.pop("forward", None)
+        module.__dict__.pop("_original_forward", None)
+    if hasattr(copied, "peft_config"):
+        copied = copied.merge_and_unload()
+    use_stock_attention(copied)
+    return copied.float().eval()
 
 
 def copy_checkpoint(source: Path, target: Path) -> None:

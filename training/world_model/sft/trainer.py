@@ -7,7 +7,6 @@ same number as TRL's, computed at target positions) and `evaluate` (dev loss, th
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -19,7 +18,8 @@ from transformers import PrinterCallback
 from trl.trainer.sft_config import SFTConfig as TrlConfig
 from trl.trainer.sft_trainer import SFTTrainer
 
-from training.models.attention import use_short_attention, use_stock_attention
+from training.models.attention import use_short_attention
+from training.models.checkpoint import inference_copy
 from training.models.presets import LoraConfig
 from training.world_model.sft.batches import Plan, in_order, padded
 from training.world_model.sft.judging import Verdicts
@@ -192,15 +192,3 @@ def finished(trainer: TargetTrainer, lora: LoraConfig | None) -> Any:
     """What a checkpoint of the training holds: the weights, or LoRA's additions alone where they are not to be merged."""
     model = trainer.accelerator.unwrap_model(trainer.model)
     return model if lora is not None and not lora.merge else inference_copy(model)
-
-
-def inference_copy(model: Any) -> Any:
-    """A copy in float32 without what training put around the forward, LoRA merged: what a saved checkpoint would be."""
-    copied = copy.deepcopy(model)
-    for module in copied.modules():
-        module.__dict__.pop("forward", None)
-        module.__dict__.pop("_original_forward", None)
-    if hasattr(copied, "peft_config"):
-        copied = copied.merge_and_unload()
-    use_stock_attention(copied)
-    return copied.float().eval()
