@@ -29,6 +29,8 @@ from training.models.tokenizer import fingerprint
 
 CARD, ADAPTER = "preset.json", "adapter_config.json"
 CHECKPOINT_SCHEMA_VERSION = 1
+BEGAN_AT = git_state(Path(__file__).resolve().parent)
+"""(commit, dirty) as this process was loaded: a checkout that moves on while a model is trained did not train it."""
 LIBRARIES = ("dynaweb-harness", "torch", "transformers", "tokenizers", "trl", "peft", "accelerate")
 
 
@@ -74,7 +76,7 @@ class Checkpoint:
 
 def save_checkpoint(directory: Path, model: Any, tokenizer: Any, card: CheckpointCard) -> CheckpointCard:
     """Write all parts; preset.json last, so that a directory with it is complete. Returns the card as written."""
-    commit, dirty = git_state(Path(__file__).resolve().parent)
+    commit, dirty = BEGAN_AT
     directory.mkdir(parents=True, exist_ok=True)
     (directory / CARD).unlink(missing_ok=True)
     model.save_pretrained(directory)
