@@ -26,6 +26,9 @@ SEED = 0
 MIN_CLUSTERS = 30
 """Below this many clusters the percentile bootstrap covers clearly less than it says (tests/results/test_coverage.py)."""
 
+ROUNDING = 1e-12
+"""Ends of an interval that differ by less are one number."""
+
 _CHUNK = 2**22
 
 Floats = NDArray[np.float64]
@@ -86,9 +89,14 @@ def paired_bootstrap(
     seed: int = SEED,
     confidence: float = CONFIDENCE,
 ) -> Interval | None:
-    """Percentile interval of mean(second) − mean(first) over pairs, clusters drawn with replacement."""
+    """Percentile interval of mean(second) − mean(first) over pairs, clusters drawn with replacement.
+
+    None without pairs, and where all clusters agree (or there is one): what does not vary here says nothing of how it might.
+    """
     difference = np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)
-    return cluster_bootstrap(difference, np.ones_like(difference), cluster, resamples=resamples, seed=seed, confidence=confidence)
+    ones = np.ones_like(difference)
+    found = cluster_bootstrap(difference, ones, cluster, resamples=resamples, seed=seed, confidence=confidence)
+    return None if found is None or found.high - found.low < ROUNDING else found
 
 
 def design_effect(success: ArrayLike, cluster: Sequence[str]) -> float | None:

@@ -160,3 +160,12 @@ def test_ignoring_clusters_would_not_cover() -> None:
         low, high = wilson(k, 240)
         hits += low <= 0.3 <= high
     assert hits / 300 < 0.85
+
+
+def test_what_does_not_vary_has_no_interval() -> None:
+    """[0, 0] would say that the truth is known."""
+    clusters = [f"c{n // 2}" for n in range(20)]
+    assert paired_bootstrap([1.0, 0.0] * 10, [1.0, 0.0] * 10, clusters) is None
+    assert paired_bootstrap([0.0] * 20, [1.0] * 20, clusters) is None
+    assert paired_bootstrap([0.0, 0.0], [1.0, 0.0], ["one", "one"]) is None, "one cluster"
+    assert paired_bootstrap([0.0] * 20, [1.0] + [0.0] * 19, clusters) is not None

@@ -25,7 +25,7 @@ def ablate(out: Path, *more: str) -> str:
 def test_a_dry_run_shows_cells_and_shared_stages_and_writes_nothing(tmp_path: Path) -> None:
     said = ablate(tmp_path / "grids", "--dry-run", "--input", f"experts={tmp_path / 'nowhere'}", "--seeds", "2")
     assert "7 levels of dream_length × 2 seeds" in said
-    assert "10, seed 1 7 0 5" in said, "cell, stages, done, of its own"
+    assert "10, seed 1 8 0 5" in said, "cell, stages, done, of its own"
     assert "world_model 2 0 7 not run yet" in said, "one for each seed, shared by seven levels"
     assert f"input experts: {tmp_path / 'nowhere'} is not there yet" in said
     assert "time left: not known until one of each is done: agent, base" in said
