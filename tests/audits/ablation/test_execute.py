@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,14 @@ def record(plan: Plan, stages: Stages, name: str) -> StageRecord:
     found = stages.record(next(stage.id for stage in plan.stages.values() if stage.name == name))
     assert found is not None
     return found
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """A shell that starts something in the background has it ignore SIGINT, and its children inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_every_stage_runs_once_and_never_again(tmp_path: Path) -> None:
