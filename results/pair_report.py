@@ -134,11 +134,11 @@ def _paired_tables(result: Comparison) -> list[Table]:
 
 
 def _summary(result: Comparison) -> str:
-    if result.difference is None or result.interval is None:
+    if result.difference is None:
         return "No episode was scored in both runs."
+    interval = f" {written(result.interval, 'points interval')}" if result.interval else ""
     return (
-        f"B − A = {written(result.difference, 'points')} points "
-        f"{written(result.interval, 'points interval')} over {result.pairs:,} pairs scored in both; "
+        f"B − A = {written(result.difference, 'points')} points{interval} over {result.pairs:,} pairs scored in both; "
         f"McNemar p {'' if (result.p_value or 0) < 0.001 else '= '}{written(result.p_value, 'p')}."
     )
 

@@ -144,9 +144,9 @@ def _row(found: dict[str, Any]) -> str:
             return f"– of {one['planned']:.0f}"
         return f"{one['success']:.1%} [{one['low']:.1%}, {one['high']:.1%}] of {one['n']:.0f}"
 
-    difference = "–"
+    difference = f"{paired['difference']:+.1%}" if "difference" in paired else "–"
     if "difference_low" in paired:
-        difference = f"{paired['difference']:+.1%} [{paired['difference_low']:+.1%}, {paired['difference_high']:+.1%}]"
+        difference += f" [{paired['difference_low']:+.1%}, {paired['difference_high']:+.1%}]"
     cells = [rate(test["begin"]), rate(test["end"]), found["chosen"], difference]
     return f"| {' | '.join(map(str, cells))} | {paired['pairs']:.0f} | {paired.get('p', float('nan')):.2g} |"
 

@@ -189,9 +189,10 @@ def _finish(best: Path, start: Path, out: Path, real: RealRuns | None, update: i
                 f"{one['planned']:.0f} planned"
             )
     paired = found["test"]["paired"]
-    if "difference_low" in paired:
+    if "difference" in paired:  # without an interval where no pair differs
+        low, high = (paired.get(f"difference_{end}") for end in ("low", "high"))
+        interval = "" if low is None or high is None else f" [{low:+.1%}, {high:+.1%}]"
         lines.append(
-            f"difference: {paired['difference']:+.1%} [{paired['difference_low']:+.1%}, {paired['difference_high']:+.1%}], "
-            f"{paired['pairs']:.0f} pairs, McNemar p = {paired['p']:.2g}"
+            f"difference: {paired['difference']:+.1%}{interval}, {paired['pairs']:.0f} pairs, McNemar p = {paired['p']:.2g}"
         )
     return [*lines, f"more: harness report {before} {after}"]

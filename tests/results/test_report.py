@@ -207,6 +207,14 @@ def test_every_format_shows_the_same_rate(webarena: RunReader) -> None:
     assert "of planned,0.25" in render(report, Format.CSV)
 
 
+def test_two_equal_runs_have_a_difference_and_no_interval(tmp_path: Path) -> None:
+    specs = plan([task(f"t{n}", template=f"tpl{n}") for n in range(4)])
+    for name in ("a", "b"):
+        make_run(tmp_path / name, specs, ("success", "failure", "success", "failure"))
+    summary = pair_report(RunReader.open(tmp_path / "a"), RunReader.open(tmp_path / "b")).summary
+    assert summary.startswith("B − A = +0.0 points over 4 pairs scored in both")
+
+
 def test_two_runs_are_paired(tmp_path: Path) -> None:
     specs = plan([task(f"t{i}") for i in range(6)])
     make_run(tmp_path / "a", specs, ["success", "success", "failure", "failure", "error", "failure"], run_id="a")
