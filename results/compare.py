@@ -93,7 +93,7 @@ class PairedDifference:
 def paired_difference(pairs: Sequence[Pair]) -> PairedDifference:
     """What both sides do on the same episodes."""
     n = len(pairs)
-    table = {(a, b): sum((pair.first, pair.second) == (a, b) for pair in pairs) for a in (True, False) for b in (True, False)}
+    table = Counter((pair.first, pair.second) for pair in pairs)
     if not n:
         return PairedDifference(0, 0, table)
     first, second, clusters = zip(*pairs, strict=True)

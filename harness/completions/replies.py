@@ -43,7 +43,7 @@ def parse_completion(body: str, config: EndpointConfig, *, requests: int, second
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise _bad(f"no choices in the reply ({_excerpt(body)})")
     choice = choices[0]
-    message = {"content": choice["text"]} if "text" in choice else choice.get("message")
+    message = choice.get("message", {"content": choice["text"]} if "text" in choice else None)
     if not isinstance(message, dict):
         raise _bad(f"the first choice holds no message ({_excerpt(body)})")
     token_ids = _integers(choice.get("token_ids"), "token_ids")

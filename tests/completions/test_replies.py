@@ -27,6 +27,11 @@ def with_choice(**choice: Any) -> dict[str, Any]:
     return {"choices": [{"message": {"content": "x"}, **choice}]}
 
 
+def test_a_message_comes_before_a_text_beside_it() -> None:
+    """Some chat servers add an empty `text`."""
+    assert parse(with_choice(text=None)).text == "x"
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -51,7 +56,7 @@ def with_choice(**choice: Any) -> dict[str, Any]:
         with_choice(logprobs={"content": 7}),
         with_choice(logprobs={"token_logprobs": 7}),
         with_choice(logprobs={"token_logprobs": [None]}),
-        with_choice(text=7),
+        {"choices": [{"text": 7}]},
         with_choice(logprobs={"content": [{"token": "a"}]}),
         '{"choices": [{"message": {"content": "x"}, "logprobs": {"content": [{"logprob": NaN}]}}]}',
     ],

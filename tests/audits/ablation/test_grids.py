@@ -105,6 +105,7 @@ def test_online_is_what_the_trainer_of_dreams_is_told_but_for_where_it_rolls_out
     differ = {"updates", "warmup_updates", "checkpoint_every", "world_model_tokens"}
     assert online.trainer.model_dump(exclude=differ) == agent.trainer.model_dump(exclude=differ)
     assert online.trainer.updates == online.trainer.checkpoint_every, "its last checkpoint is the one that the grid takes"
+    assert f"/checkpoints/update-{online.trainer.updates:06d}" in (ROOT / "configs" / "ablations" / "methods.toml").read_text()
     assert set(online.evaluation.tasks) == set(
         tomllib.loads((ROOT / "configs/agent/demo.toml").read_text())["evaluation"]["tasks"]
     )
