@@ -37,6 +37,8 @@ _WALK_JS = """
     walk(document);
 """
 
+_KEEP_JS = "if (kept) delete window.__harness_unkept;"
+
 MARK_JS = (
     """([prefix, tags, cap]) => {"""
     + WATCH_JS
@@ -45,7 +47,14 @@ MARK_JS = (
     const standard = new Set(tags.split(' '));
     const withValue = new Set(['input', 'textarea', 'select', 'button', 'option', 'progress', 'meter', 'output', 'data']);
     const seen = new Set();
-    const first = !('__harness_next_bid' in window);
+    const unkept = window.__harness_unkept;
+    if (unkept) {
+        for (const element of elements) if (unkept.bids.has(element.getAttribute('bid'))) element.removeAttribute('bid');
+        [window.__harness_next_bid, window.__harness_next_frame] = unkept.before;
+    }
+    const first = window.__harness_next_bid === undefined;
+    const given = new Set();
+    window.__harness_unkept = {bids: given, before: [window.__harness_next_bid, window.__harness_next_frame]};
     if (first) { window.__harness_next_bid = 0; window.__harness_next_frame = 0; }
     const letters = (n) => {  // 0 → a, 25 → z, 26 → aA: all but the first character in upper case, as BrowserGym writes them
         const digits = [];
@@ -78,6 +87,7 @@ MARK_JS = (
             const frame = tag === 'iframe' || tag === 'frame';
             bid = prefix + (frame ? letters(window.__harness_next_frame++) : window.__harness_next_bid++);
             element.setAttribute('bid', bid);
+            given.add(bid);
         }
         seen.add(bid);
         carry(element, 'aria-roledescription', bid);
@@ -92,7 +102,8 @@ MARK_JS = (
 )
 
 UNMARK_JS = (
-    """() => {"""
+    """(kept) => {"""
+    + _KEEP_JS
     + WATCH_JS
     + _WALK_JS
     + """
@@ -118,9 +129,12 @@ UNMARK_JS = (
 }"""
 )
 
+_KEEP_IF_SAME_JS = "(wanted) => {" + WATCH_JS + VERSION_JS + "const kept = version === wanted;" + _KEEP_JS + "return kept; }"
+
 
 class Marked(NamedTuple):
-    """`dropped`: elements left out. `version`: the state of the page that was marked, as settle.py names it."""
+    """`dropped`: elements left out. `version`: the state of the page that was marked, as settle.py names it; the same name later
+    means that nothing changed. Empty: cannot be told."""
 
     dropped: int
     version: str
@@ -143,17 +157,23 @@ def mark(page: Any, max_elements: int) -> Marked:
     return Marked(dropped, version)
 
 
-def unmark(page: Any) -> tuple[str, str]:
-    """Take the carriers out again. Returns the bid of the focused element, through frames (empty if none), and the title."""
-    focused, title = map(str, page.main_frame.evaluate(UNMARK_JS))
+def unmark(page: Any, *, kept: bool) -> tuple[str, str]:
+    """Take the carriers out again; the bids stay for good if the look is `kept`. Returns the bid of the focused element, through
+    frames (empty if none), and the title."""
+    focused, title = map(str, page.main_frame.evaluate(UNMARK_JS, kept))
     stack = list(scriptable_children(page.main_frame))
     while stack:
         frame, bid = stack.pop()
-        inner = str(frame.evaluate(UNMARK_JS)[0])
+        inner = str(frame.evaluate(UNMARK_JS, kept)[0])
         if focused == bid and inner:
             focused = inner
         stack = [*scriptable_children(frame), *stack]
     return focused, title
+
+
+def keep_if_same(page: Any, version: str) -> bool:
+    """Is the page still as it was when it was marked? Then its bids stay. For pages of one frame: others have no version."""
+    return bool(page.evaluate(_KEEP_IF_SAME_JS, version))
 
 
 def scriptable_children(frame: Any) -> list[tuple[Any, str]]:

@@ -13,9 +13,8 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from harness.envs.axtext import AxText, axtree_text
 from harness.envs.config import BrowserConfig
-from harness.envs.marking import BID_ATTRIBUTE, mark, pop_bid, unmark
+from harness.envs.marking import BID_ATTRIBUTE, keep_if_same, mark, pop_bid, unmark
 from harness.envs.pages import MAX_TITLE, Pages
-from harness.envs.settle import version_of
 from harness.errors import EnvError, first_line
 from harness.types import ChatMessage, Observation, OpenPage
 
@@ -45,7 +44,7 @@ _TRANSIENT = (
 
 
 class Look(NamedTuple):
-    """What was seen of a page, and the state it was in (settle.version_of; empty if that cannot be told)."""
+    """What was seen of a page, and the state it was in (marking.Marked; empty if that cannot be told)."""
 
     page: Any
     version: str
@@ -59,11 +58,11 @@ class Look(NamedTuple):
     active_index: int
 
     def still_true(self, pages: Pages) -> bool:
-        """Would another look see the same?"""
+        """Would another look see the same? Then this one is kept."""
         if not self.version or pages.active is not self.page or self.page.url != self.url or pages.count != len(self.open_pages):
             return False
         try:
-            return version_of(self.page) == self.version
+            return keep_if_same(self.page, self.version)
         except PlaywrightError:  # it is navigating
             return False
 
@@ -132,13 +131,15 @@ def _scripts_off(pages: Pages) -> Iterator[None]:
 def _look_once(pages: Pages, config: BrowserConfig, *, only_if_watched: bool = False) -> Look | None:
     page = pages.active
     marked = mark(page, config.max_elements)
+    kept = False
     try:
         if only_if_watched and not marked.version:
             return None
         nodes = _merged_nodes(pages.cdp(page), single_frame=len(page.frames) == 1)
         clickable = _clickable(pages.cdp(page)) if config.clickable else frozenset()
+        kept = not only_if_watched
     finally:
-        focused, title = unmark(page)
+        focused, title = unmark(page, kept=kept)
     for node in nodes:
         if bid := pop_bid(node):
             node["browsergym_id"] = bid

@@ -10,7 +10,6 @@ WATCH_JS calls `flush` before it writes (what the page did until then counts), i
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
 
@@ -71,12 +70,6 @@ _QUIET_JS = (
     });
 }"""
 )
-_VERSION_JS = "() => {" + WATCH_JS + VERSION_JS + "return version; }"
-
-
-def version_of(page: Any) -> str:
-    """Names the state of the page; the same name later means that nothing changed. Empty: cannot be told."""
-    return str(page.evaluate(_VERSION_JS))
 
 
 def settle(pages: Pages, *, since: float, quiet_seconds: float, cap_seconds: float) -> bool:

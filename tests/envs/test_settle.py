@@ -10,7 +10,7 @@ import pytest
 from harness.actions import parse_action
 from harness.envs.browser import BrowserEnv
 from harness.envs.config import BrowserConfig
-from harness.envs.observe import glance
+from harness.envs.observe import glance, look
 from harness.envs.session import BrowserSession
 from harness.types import Observation
 from tests.support.pages import open_url, url_spec
@@ -128,6 +128,24 @@ def test_a_look_stays_true_until_the_page_changes(env: BrowserEnv, site: str) ->
         seen = again
     pages.active.reload()
     assert not seen.still_true(pages)
+
+
+@pytest.mark.parametrize("name", ["still", "frame"])
+def test_a_look_that_is_not_kept_leaves_no_trace_in_the_numbers(env: BrowserEnv, site: str, name: str) -> None:
+    """Else the bids of a page that a script adds to would tell whether this machine was fast enough to see it without."""
+    added = [f"document.body.insertAdjacentHTML('afterbegin', '<button>{name}</button>')" for name in ("first", "second")]
+    copied = "document.body.prepend(document.querySelector('button').cloneNode(true))"
+    seen = []
+    for glances in (False, True):
+        env.reset(url_spec(f"{site}/{name}"))
+        pages, config = env._pages, BrowserConfig()
+        for change in (*added, copied):
+            pages.active.evaluate(change)
+            if glances:
+                glance(pages, config)
+        seen.append(look(pages, config).tree)
+    assert seen[0] == seen[1]
+    assert seen[0].text.count("button 'second'") == 2
 
 
 @pytest.mark.parametrize("name", ["canvas", "frame", "shadow"])
