@@ -21,6 +21,9 @@ from harness.errors import NotReadyError
 MAX_STORED_BYTES = 512 * 2**20
 """Most bytes that one stored file may unpack to: a damaged or hostile file must not fill the memory."""
 
+LOCK = "lock"
+"""The file that whoever writes to a directory holds."""
+
 _PIECE_BYTES = 2**20
 
 _REASONS = {
@@ -128,6 +131,24 @@ def read_gzipped(path: Path, limit: int = MAX_STORED_BYTES) -> str:
         raise Unreadable(error.strerror or str(error)) from None
 
 
+@contextmanager
+def held(directory: Path) -> Iterator[None]:
+    """Make `directory`, and keep other processes from writing to it. Raises `NotReadyError` where one does already.
+
+    Of the processes of one launch (torchrun, accelerate) the first holds it for all.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with disk_errors(str(directory)):
+        directory.mkdir(parents=True, exist_ok=True)
+    handle = lock_file(directory / LOCK)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
 def lock_file(path: Path) -> int:
     """Take the exclusive lock `path` and return its open file descriptor; closing it frees the lock.
 
@@ -141,7 +162,7 @@ def lock_file(path: Path) -> int:
         os.close(handle)
         raise NotReadyError(
             f"another process (pid {pid}) is writing to {path.parent}",
-            fix="wait until it has finished, end it, or choose another --run-dir",
+            fix="wait until it has finished, end it, or choose another directory",
         ) from None
     except OSError as error:
         os.close(handle)

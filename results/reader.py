@@ -19,7 +19,7 @@ from results import files
 from results.index import EpisodeRow, load_index, row_of
 from results.manifest import MANIFEST_SCHEMA_VERSION, RunManifest
 
-MANIFEST, PLAN, EPISODES, INDEX, LOCK = "manifest.json", "plan.jsonl.gz", "episodes", "index.jsonl", "lock"
+MANIFEST, PLAN, EPISODES, INDEX = "manifest.json", "plan.jsonl.gz", "episodes", "index.jsonl"
 EPISODE = "episode.json.gz"
 
 SAFE_NAME = re.compile(r"[\w-][\w.-]{0,199}")

@@ -23,7 +23,7 @@ from harness.types import Episode, EpisodeSpec, Status
 from results import files
 from results.index import EpisodeRow, dump_index, index_line, load_index, row_of
 from results.manifest import RunManifest
-from results.reader import EPISODE, EPISODES, INDEX, LOCK, MANIFEST, PLAN, SAFE_NAME, SAFE_PNG, RunReader, read_manifest
+from results.reader import EPISODE, EPISODES, INDEX, MANIFEST, PLAN, SAFE_NAME, SAFE_PNG, RunReader, read_manifest
 from results.redact import Redactor
 
 RETRY_ERRORS: tuple[Status, ...] = ("error", "blocked", "inconclusive")
@@ -56,7 +56,7 @@ class RunStore(RunReader):
         secrets = redactor or Redactor()
         with files.disk_errors(str(directory)):
             (directory / EPISODES).mkdir(parents=True, exist_ok=True)
-        lock = files.lock_file(directory / LOCK)
+        lock = files.lock_file(directory / files.LOCK)
         try:
             if (directory / MANIFEST).exists():
                 raise UsageError(f"a run lies in {directory} already", fix="resume it, or choose another --run-dir")
@@ -81,7 +81,7 @@ class RunStore(RunReader):
                 f"{directory} holds a run with other settings: {shown}",
                 fix="give the same settings to resume it, or choose another --run-dir",
             )
-        lock = files.lock_file(directory / LOCK)
+        lock = files.lock_file(directory / files.LOCK)
         try:
             for environment in new.environments:
                 old = old.with_environment(environment)

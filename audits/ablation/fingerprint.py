@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from harness.errors import UsageError
-from results.reader import INDEX, LOCK
+from results.files import LOCK
+from results.reader import INDEX
 
 _LEFT_OUT = frozenset({INDEX, LOCK})
 

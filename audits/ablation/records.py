@@ -11,7 +11,6 @@ All grids below one ROOT share its stages: a world model is trained once for the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,9 +20,8 @@ from pydantic import ValidationError
 
 from audits.ablation.plan import PlannedStage
 from harness.types import Record
-from results.files import disk_errors, lock_file, replace_file
+from results.files import disk_errors, held, replace_file
 from results.manifest import Environment
-from results.reader import LOCK
 
 STAGES = "stages"
 StageState = Literal["running", "done", "failed", "stopped"]
@@ -78,13 +76,10 @@ class Stages:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Raises `NotReadyError` where another process runs a grid below this ROOT."""
-        with disk_errors(str(self.root)):
-            self.directory.mkdir(parents=True, exist_ok=True)
-        handle = lock_file(self.root / LOCK)
-        try:
+        with held(self.root):
+            with disk_errors(str(self.root)):
+                self.directory.mkdir(exist_ok=True)
             yield
-        finally:
-            os.close(handle)
 
     def out(self, stage_id: str) -> Path:
         """Where a stage's command writes."""

@@ -22,9 +22,9 @@ from audits.fidelity.records import Answered, Asked
 from harness.errors import UsageError
 from harness.predictions import WorldModelQuery
 from harness.protocols import WorldModel
-from results.files import disk_errors, fsync_directory, gzipped, lock_file, replace_file
+from results.files import disk_errors, fsync_directory, gzipped, held, replace_file
 
-ASKED, PREDICTIONS, LOCK = "asked.json", "predictions.jsonl.gz", "lock"
+ASKED, PREDICTIONS = "asked.json", "predictions.jsonl.gz"
 BATCH: Final = 64
 """Questions per call: large enough for a model to batch, small enough to lose."""
 
@@ -102,10 +102,7 @@ def claim(folder: Path, asked: Asked) -> Iterator[None]:
 
     Raises UsageError where something else was asked here before, NotReadyError while another process holds it.
     """
-    with disk_errors(str(folder)):
-        folder.mkdir(parents=True, exist_ok=True)
-    lock = lock_file(folder / LOCK)
-    try:
+    with held(folder):
         before = read_asked(folder)
         if before is None:
             with disk_errors(str(folder)):
@@ -114,8 +111,6 @@ def claim(folder: Path, asked: Asked) -> Iterator[None]:
             other = [name for name in Asked.model_fields if getattr(before, name) != getattr(asked, name)]
             raise UsageError(f"{folder} holds answers to something else ({', '.join(other)} differ)", fix="choose another --out")
         yield
-    finally:
-        os.close(lock)
 
 
 def read_asked(folder: Path) -> Asked | None:

@@ -55,6 +55,7 @@ def agent(
     """
     from harness.cli.real_runs import RealRuns
     from harness.cli.train_agent_screen import Screen
+    from results.files import held
     from results.reader import find_run
     from training.agent.config import load_agent_config
     from training.agent.experts import expert_samples
@@ -74,7 +75,7 @@ def agent(
         raise UsageError(f"{', '.join(experts)} holds no success of the train split", fix="give runs of the oracle")
     told = ", ".join(f"{count} {split}" for split, count in counts.items())
     console.print(f"experts: {told}; {len(pool)} goals to train on", markup=False, highlight=False)
-    with Screen(console) as screen:
+    with held(out), Screen(console) as screen:
         real = RealRuns(settings.evaluation, run_config, console, screen.aside) if settings.evaluation.benchmark else None
         if real:
             real.check(pool)
@@ -84,8 +85,7 @@ def agent(
         actor = load_actor(start, temperature=settings.trainer.temperature)
         if settings.trainer.lora:
             actor.adapt(settings.trainer.lora, settings.trainer.seed)
-        about: JsonDict = {"policy": actor.card.weights_sha256, "world_model": world_model, "experts": list(experts)}
-        about["online"] = online
+        about: JsonDict = {"world_model": world_model, "experts": list(experts), "online": online, **actor.identity()}
         rollout, parameters = _rollout(actor, settings, pool, out, about, real if online else None, screen)
         training = _trainer(actor, settings, pool, out, about, rollout, parameters, real, screen)
         progress = training.train()
@@ -103,7 +103,7 @@ def _rollout(
     real: RealRuns | None,
     screen: Screen,
 ) -> tuple[Rollout, int | None]:
-    """What plays groups, and how many parameters its world model has (None: unknown)."""
+    """What plays groups, and how many parameters its world model has (None: unknown). Says in `about` which versions it took."""
     from training.agent.browsing import BrowserRollout
     from training.agent.dreaming import DreamRollout
     from training.agent.served import ServedActor
@@ -116,6 +116,7 @@ def _rollout(
         return BrowserRollout(actor, actor.write, real.rollouts(settings.trainer.temperature), pool, out / "rollouts"), 0
     model, rules = load(str(about["world_model"])), settings.dream
     judge = load_judge(rules.judge, rules.threshold) if rules.judge else judge_of(model, rules.threshold)
+    about |= {"world_model_version": model.version, "judge_version": judge.version}
     kept = out / "dreams" if rules.keep else None
     if settings.rollouts.server:
         actor = ServedActor(actor, settings.rollouts, out / "rollouts")

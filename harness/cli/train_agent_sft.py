@@ -36,6 +36,7 @@ def agent_sft(
 
     Exit codes: 0 done, 2 bad usage, 3 environment not ready, 130 interrupted.
     """
+    from results.files import held
     from results.reader import find_run
     from training.agent.sft import train_agent
     from training.agent.sft_config import read_sft_config
@@ -51,7 +52,7 @@ def agent_sft(
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    with Progress(*columns, console=console) as bars:
+    with held(folder), Progress(*columns, console=console) as bars:
         task = bars.add_task("reading experts", total=None, note="")
 
         def report(line: dict[str, Any], steps: int) -> None:

@@ -57,6 +57,7 @@ def world_model(
 
 
 def _train(settings: SftConfig, data: Path, folder: Path, resume: bool, console: Console) -> Trained:
+    from results.files import held
     from training.world_model.sft import train
 
     columns = (
@@ -66,7 +67,7 @@ def _train(settings: SftConfig, data: Path, folder: Path, resume: bool, console:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    with Progress(*columns, console=console) as bars:
+    with held(folder), Progress(*columns, console=console) as bars:
         tasks: dict[str, Any] = {}
 
         def show(what: str, done: int, total: int | None, note: str = "") -> None:

@@ -14,9 +14,10 @@ import pytest
 
 from harness.errors import HarnessError, NotReadyError, UsageError
 from harness.types import Exclusion, Observation, Trajectory, Usage
+from results.files import LOCK
 from results.index import EpisodeRow
 from results.manifest import Environment
-from results.reader import EPISODE, EPISODES, INDEX, LOCK, MANIFEST, RunReader, find_run
+from results.reader import EPISODE, EPISODES, INDEX, MANIFEST, RunReader, find_run
 from results.store import RETRY_ERRORS, RunStore
 from tests.results.factory import PNG, episode, make_run, manifest, plan, step, task, usage
 

@@ -63,7 +63,7 @@ class TrainingDirectory:
         accelerator.wait_for_everyone()
         try:
             there = json.loads(path.read_text(encoding="utf-8"))
-            changed = sorted(key for key in {*there, *config} if there.get(key) != config.get(key))
+            changed = sorted(_changed(there, config))
         except (OSError, ValueError, AttributeError):
             raise UsageError(f"{path} cannot be read", fix="restore it, or train into a new directory") from None
         if changed:
@@ -154,6 +154,16 @@ def _without_warnings() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+def _changed(before: JsonDict, now: JsonDict) -> Iterator[str]:
+    """Names of fields that differ, those of sections as section.field."""
+    for key in {*before, *now}:
+        one, other = before.get(key), now.get(key)
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from (f"{key}.{field}" for field in {*one, *other} if one.get(field) != other.get(field))
+        elif one != other:
+            yield key
 
 
 def _known(line: bytes, progress: Progress) -> bool:

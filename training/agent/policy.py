@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from harness.errors import UsageError
 from harness.predictions import PastStep
-from harness.types import Observation, PolicyOutput, Task, Trajectory, Usage
+from harness.types import JsonDict, Observation, PolicyOutput, Task, Trajectory, Usage
 from training.agent.prompting import AgentPrompt, encode_expert, get_codec
 from training.models.checkpoint import CheckpointCard, inference_copy, load_checkpoint, save_checkpoint
 from training.models.generate import Generated, GenerationConfig, generate
@@ -58,6 +58,16 @@ class CheckpointActor:
         """What a trainer trains: the model, or what `adapt` put around it."""
         self.name, self.version = f"checkpoint:{card.preset}", version
         self.generation = GenerationConfig(max_new_tokens=card.max_new_tokens, temperature=temperature)
+
+    def identity(self) -> JsonDict:
+        """What makes this policy the one it is, beside its name: a training that goes on must begin with the same."""
+        card = self.card
+        return {
+            "policy": card.weights_sha256,
+            "syntax": card.format,
+            "max_prompt_tokens": card.max_prompt_tokens,
+            "max_new_tokens": card.max_new_tokens,
+        }
 
     def adapt(self, lora: LoraConfig, seed: int) -> None:
         """Freeze the weights and add low-rank ones: answers are given with them from now on. Raises UsageError as `with_lora`.

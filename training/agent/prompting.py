@@ -20,7 +20,7 @@ from training.agent.spelling import read, spell
 from training.agent.view import View, past_line, view
 from training.models.prompting import PromptEncoder
 
-Syntax = Literal["descriptor", "bid"]
+Syntax = Literal["descriptor", "descriptor-nearest", "bid"]
 
 
 class Codec(Protocol):
@@ -38,6 +38,9 @@ class Codec(Protocol):
 class DescriptorCodec:
     """The action is the last line of the reply that is not empty; what stands above it is the policy's own reasoning."""
 
+    def __init__(self, *, nearest: bool = False) -> None:
+        self._nearest = nearest
+
     def show(self, goal: str, observation: Observation, history: Sequence[PastStep], count: CountTokens, budget: int) -> View:
         return view(goal, observation, history, count_tokens=count, max_tokens=budget)
 
@@ -46,7 +49,7 @@ class DescriptorCodec:
 
     def read(self, reply: str, observation: Observation) -> Action:
         lines = [line for line in reply.splitlines() if line.strip()]
-        action = read(lines[-1] if lines else "", parse(observation.axtree))
+        action = read(lines[-1] if lines else "", parse(observation.axtree), nearest=self._nearest)
         return action.model_copy(update={"raw": reply[-2000:]}) if len(lines) > 1 and action.error else action
 
 
@@ -67,7 +70,11 @@ class BidCodec:
         return extract_action(reply, "browsergym")
 
 
-CODECS: Final[dict[Syntax, Codec]] = {"descriptor": DescriptorCodec(), "bid": BidCodec()}
+CODECS: Final[dict[Syntax, Codec]] = {
+    "descriptor": DescriptorCodec(),
+    "descriptor-nearest": DescriptorCodec(nearest=True),
+    "bid": BidCodec(),
+}
 
 
 def get_codec(name: str) -> Codec:

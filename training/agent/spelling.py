@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue
+from rapidfuzz import fuzz, process
 
 from harness.actions import ACTION_SPACE, ErrorKind, Signature, invalid, make_action
 from harness.axtree import Tree, describe_index
@@ -40,6 +41,7 @@ WORDS: Final = {
 """Actions with a shorter word than BrowserGym's name."""
 _NAMES: Final = {word: name for name, word in WORDS.items()}
 _COUNTED = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
+OPTION_ROLES: Final = frozenset({"option", "menuitem"})
 _KEY = re.compile(r"([a-z_]+)=")
 _DECODER = json.JSONDecoder()
 
@@ -107,8 +109,12 @@ def spell(action: Action, tree: Tree) -> str:
     return " ".join(parts)
 
 
-def read(text: str, tree: Tree) -> Action:
-    """The action that `text` (one line) spells on `tree`, with its element's bid and descriptor. Never raises."""
+def read(text: str, tree: Tree, *, nearest: bool = False) -> Action:
+    """The action that `text` (one line) spells on `tree`, with its element's bid and descriptor. Never raises.
+
+    `nearest`: a name that the page does not have means the element of that role whose name is most like it, and so with the
+    options of a list and with numbers; the raw text stays as it was written.
+    """
     line = text.strip()
     if len(line) > MAX_ACTION_CHARS:
         return invalid("parse", f"the action is longer than {MAX_ACTION_CHARS:,} characters", text[:200])
@@ -121,25 +127,28 @@ def read(text: str, tree: Tree) -> Action:
         signature = ACTION_SPACE.get(name)
         if signature is None or word in WORDS:
             return invalid("unknown_action", f"there is no action {word[:40]!r}", text)
-        return _bound(signature, parts, tree, text)
+        return _bound(signature, parts, tree, text, nearest)
     except _Unreadable as error:
         return invalid(error.kind, str(error), text)
 
 
-def _bound(signature: Signature, parts: list[_Part], tree: Tree, raw: str) -> Action:
+def _bound(signature: Signature, parts: list[_Part], tree: Tree, raw: str, nearest: bool) -> Action:
     arguments: dict[str, JsonValue] = {}
     target: int | None = None
     for parameter in signature.parameters:
         if parameter.is_bid:
             if arguments and parts[:1] == ["to"]:
                 parts.pop(0)
-            index = _element(parts, tree)
+            index = _element(parts, tree, nearest)
             target = index if target is None else target
             arguments[parameter.name] = tree.nodes[index].bid
         elif not parameter.required:
             continue
         elif parameter.kind == "text_or_list":
-            arguments[parameter.name] = _texts(parts)
+            texts = _texts(parts)
+            if nearest and signature.name == "select_option" and target is not None:
+                texts = [_like(text, _options(tree, target)) for text in texts]
+            arguments[parameter.name] = texts[0] if len(texts) == 1 else list[JsonValue](texts)
         elif parts and not isinstance(parts[0], _Word | _Named):
             arguments[parameter.name] = parts.pop(0)  # type: ignore[assignment]
     for part in parts:
@@ -154,7 +163,7 @@ def _with_target(action: Action, tree: Tree, index: int) -> Action:
     return action.model_copy(update={"target": describe_index(tree, index)})
 
 
-def _element(parts: list[_Part], tree: Tree) -> int:
+def _element(parts: list[_Part], tree: Tree, nearest: bool) -> int:
     """Takes ROLE "name" k/n off `parts`; the index of the one node that it means. Raises _Unreadable."""
     if len(parts) < 2 or not isinstance(parts[0], _Word) or not _is_text(parts[1]):
         raise _Unreadable("bad_argument", 'an element is written as its role and its name: button "Save"')
@@ -163,6 +172,11 @@ def _element(parts: list[_Part], tree: Tree) -> int:
     if counted:
         parts.pop(0)
     same = _namesakes(tree, role, name)
+    if nearest and not same:
+        names = [spelt_name(node.name) for node in tree.nodes if node.role == role and node.bid is not None]
+        same = _namesakes(tree, role, _like(name, names))
+    if nearest and same:
+        return same[min(int(counted[1]) if counted else 1, len(same)) - 1]
     shown = f"{role} {quoted(name)}"
     if not same:
         raise _Unreadable("bad_argument", f"there is no {shown} on this page")
@@ -184,11 +198,22 @@ def _namesakes(tree: Tree, role: str, name: str) -> list[int]:
     ]
 
 
-def _texts(parts: list[_Part]) -> JsonValue:
-    found: list[JsonValue] = []
+def _options(tree: Tree, index: int) -> list[str]:
+    """Names of the options below a list, as far as the page shows them."""
+    return [node.name for node in tree.nodes[index + 1 : tree.ends[index]] if node.role in OPTION_ROLES]
+
+
+def _like(name: str, names: Sequence[str]) -> str:
+    """The one of `names` that is most like `name`, the first of equals; itself where there is none."""
+    found = process.extractOne(name, names, scorer=fuzz.ratio)
+    return name if found is None else found[0]
+
+
+def _texts(parts: list[_Part]) -> list[str]:
+    found: list[str] = []
     while parts and _is_text(parts[0]):
         found.append(str(parts.pop(0)))
-    return found[0] if len(found) == 1 else found
+    return found
 
 
 class _Unreadable(Exception):

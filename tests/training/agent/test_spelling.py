@@ -55,6 +55,47 @@ def test_spellings(action: tuple[str, dict[str, Any]], line: str) -> None:
     assert spell(made, PAGE) == line
     found = read(line, PAGE)
     assert (found.name, found.arguments, found.raw) == (made.name, made.arguments, line)
+    assert read(line, PAGE, nearest=True) == found
+
+
+LISTS = parse(
+    """RootWebArea 'Form'
+\t[1] listbox 'Who'
+\t\t[2] option 'Sonny'
+\t\t[3] option 'Dee Dee'
+\t[4] combobox 'Height'
+\t\tMenuListPopup ''
+\t\t\t[5] option '5ft 9in'
+\t\t\t[6] option '6 ft'
+\t[7] button 'Submit'
+\t[8] button 'Cancel'
+\t[9] button 'Cancel'
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "arguments"),
+    [
+        ('click button "Submut"', "click", {"bid": "7"}),
+        ('click button "Cancel"', "click", {"bid": "8"}),  # which of two is not said: the first
+        ('click button "Cancl" 2/2', "click", {"bid": "9"}),
+        ('click button "Cancel" 7/9', "click", {"bid": "9"}),
+        ('select listbox "Wh" "Deeee" "Sony"', "select_option", {"bid": "1", "options": ["Dee Dee", "Sonny"]}),
+        ('select combobox "" "6oG"', "select_option", {"bid": "4", "options": "6 ft"}),
+        ('drag_and_drop option "Sonn" to option "5 9in"', "drag_and_drop", {"from_bid": "2", "to_bid": "5"}),
+    ],
+)
+def test_a_name_that_the_page_does_not_have_means_the_nearest(line: str, name: str, arguments: dict[str, Any]) -> None:
+    found = read(line, LISTS, nearest=True)
+    assert (found.name, found.arguments, found.raw) == (name, arguments, line)
+    assert found.target is not None
+
+
+def test_the_nearest_is_of_the_role_that_was_said_and_texts_stay() -> None:
+    assert read('click link "Submit"', LISTS, nearest=True).error.endswith('there is no link "Submit" on this page')
+    assert read('fill textbox "" "Submut"', PAGE, nearest=True).arguments == {"bid": "3", "value": "Submut"}
+    assert read('click "Submut"', LISTS, nearest=True).name == "invalid"
 
 
 def test_an_element_is_described_for_the_next_reload() -> None:
@@ -94,6 +135,7 @@ def test_what_cannot_be_read_is_invalid_and_says_why(line: str, says: str) -> No
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.text(max_size=80), st.text(alphabet='click "\\\n{}[]0/9=-eE.é', max_size=60)))
 def test_no_text_raises(text: str) -> None:
+    read(text, LISTS, nearest=True)
     assert isinstance(read(text, PAGE), Action)
     assert isinstance(read(f"click button {text}", PAGE), Action)
 

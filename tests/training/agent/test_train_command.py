@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli.main import app
-from harness.errors import UsageError
+from harness.errors import NotReadyError, UsageError
+from results.files import held
 from results.reader import RunReader
 from tests.training.dream.places import agent, expert_run
 from tests.training.model.support import checkpoint
@@ -119,6 +120,32 @@ def test_a_checkpoint_with_another_tokenizer_is_refused(place: Path, tmp_path: P
             policy="mixed",
             **{"world-model": str(place / "wm"), "experts": str(place / "expert")},
         )
+
+
+def test_one_training_at_a_time_writes_to_a_directory(place: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    supervised = ["agent-sft", "--config", "configs/agent/sft-nano.toml", "--experts", str(place / "expert")]
+    simulator = ["world-model", "--config", "configs/world_model/nano.toml", "--data", str(place)]
+    with held(out):
+        with pytest.raises(NotReadyError, match="another process"):
+            train(place, out)
+        for command in (supervised, simulator):
+            found = runner.invoke(app, ["train", *command, "--out", str(out)])
+            assert "another process" in str(found.exception)
+    assert [path.name for path in out.iterdir()] == ["lock"]
+
+
+def test_a_training_goes_on_with_the_policy_it_began_with(place: Path, tmp_path: Path) -> None:
+    """The same weights that are read in another way are another policy."""
+    train(place, tmp_path / "out", "--updates", "1")
+    card = place / "agent" / "preset.json"
+    before = card.read_text()
+    try:
+        card.write_text(before.replace('"descriptor"', '"descriptor-nearest"'))
+        with pytest.raises(UsageError, match=r"another about\.syntax"):
+            train(place, tmp_path / "out", "--updates", "1")
+    finally:
+        card.write_text(before)
 
 
 def test_rollouts_come_from_one_place(place: Path, tmp_path: Path) -> None:
