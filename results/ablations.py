@@ -194,7 +194,8 @@ def difference_table(ablation: Ablation) -> list[Table]:
     )
     notes = (
         f"Pairs: the same episode, the same training seed, scored at both levels; {ablation.reference} is the reference.",
-        "Interval: bootstrap over templates; that another training may end elsewhere is not in it: see the last column.",
+        "Interval: bootstrap over templates; below 30 of them Student's t over them. That another training may end elsewhere "
+        "is not in it: see the last column.",
         "McNemar's exact test takes pairs as independent: where templates hold several, trust the interval.",
     )
     others = [level for level in ablation.levels if level != ablation.reference]

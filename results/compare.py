@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from statsmodels.stats.contingency_tables import mcnemar
 
-from results.intervals import Interval, Rate, paired_bootstrap, rate
+from results.intervals import Interval, Rate, paired_interval, rate
 from results.outcomes import Outcome, natural
 
 BLOCKED_TWICE = "blocked in both windows"
@@ -57,7 +57,7 @@ class Comparison:
     second_rate: float | None
     difference: float | None
     interval: Interval | None
-    """Bootstrap over templates."""
+    """Over templates (`paired_interval`)."""
     p_value: float | None
     """McNemar, exact, two-sided; takes pairs as independent."""
     clusters: int
@@ -85,7 +85,7 @@ class PairedDifference:
     second: float | None = None
     value: float | None = None
     interval: Interval | None = None
-    """Bootstrap over clusters."""
+    """Over clusters (`paired_interval`)."""
     p_value: float | None = None
     """McNemar, exact, two-sided; takes pairs as independent."""
 
@@ -106,7 +106,7 @@ def paired_difference(pairs: Sequence[Pair]) -> PairedDifference:
         first=fmean(first),
         second=fmean(second),
         value=(only_second - only_first) / n,
-        interval=paired_bootstrap(first, second, clusters),
+        interval=paired_interval(first, second, clusters),
         p_value=float(mcnemar(counts, exact=True).pvalue),
     )
 
@@ -176,9 +176,7 @@ def windows(first: Sequence[Outcome], second: Sequence[Outcome]) -> WindowCompar
         second=b_rate,
         mean=_mean(a_rate, b_rate),
         gap=b_rate.value - a_rate.value if a_rate.value is not None and b_rate.value is not None else None,
-        gap_interval=paired_bootstrap(
-            [a.success for a, _ in pairs], [b.success for _, b in pairs], [a.task_id for a, _ in pairs]
-        ),
+        gap_interval=paired_interval([a.success for a, _ in pairs], [b.success for _, b in pairs], [a.task_id for a, _ in pairs]),
         flips=flips,
         pairs=len(scored),
         flip_rate=flips / len(scored) if scored else None,

@@ -4,6 +4,7 @@
     clopper_pearson    never below its nominal coverage: for guarantees
     cluster_bootstrap  trials that share a template or a task are not independent: resample whole clusters
     rate               picks among them, and says which
+    paired_interval    a difference over the same episodes
 
 `k` successes of `n` trials; `cluster` names the unit that each trial belongs to.
 """
@@ -80,7 +81,7 @@ def cluster_bootstrap(
     return _quantiles(num[den > 0] / den[den > 0], confidence)
 
 
-def paired_bootstrap(
+def paired_interval(
     first: ArrayLike,
     second: ArrayLike,
     cluster: Sequence[str],
@@ -89,14 +90,32 @@ def paired_bootstrap(
     seed: int = SEED,
     confidence: float = CONFIDENCE,
 ) -> Interval | None:
-    """Percentile interval of mean(second) − mean(first) over pairs, clusters drawn with replacement.
+    """Of mean(second) − mean(first) over pairs of numbers in [0, 1].
+
+    From `MIN_CLUSTERS` clusters on: the percentile bootstrap, clusters drawn with replacement. Fewer: the difference ± t · SE,
+    Student's t with C − 1 degrees of freedom and SE² = C/(C−1) · Σ_c (Σ_{i∈c} (d_i − d̄))² / n², cut to [−1, 1]. Both cover too
+    little where a handful of pairs differ, all in one direction (docs/results-format.md).
 
     None without pairs, and where all clusters agree (or there is one): what does not vary here says nothing of how it might.
     """
     difference = np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)
     ones = np.ones_like(difference)
-    found = cluster_bootstrap(difference, ones, cluster, resamples=resamples, seed=seed, confidence=confidence)
+    if len(set(cluster)) >= MIN_CLUSTERS:
+        found = cluster_bootstrap(difference, ones, cluster, resamples=resamples, seed=seed, confidence=confidence)
+    else:
+        found = _student_interval(difference, cluster, confidence)
     return None if found is None or found.high - found.low < ROUNDING else found
+
+
+def _student_interval(difference: Floats, cluster: Sequence[str], confidence: float) -> Interval | None:
+    clusters = len(set(cluster))
+    if clusters < 2:
+        return None
+    value = float(difference.mean())
+    residual = _cluster_sums(cluster, difference - value)[:, 0] / len(difference)
+    error = (clusters / (clusters - 1) * float((residual**2).sum())) ** 0.5
+    half = float(stats.t.ppf(1 - (1 - confidence) / 2, clusters - 1)) * error
+    return Interval(max(-1.0, value - half), min(1.0, value + half))
 
 
 def design_effect(success: ArrayLike, cluster: Sequence[str]) -> float | None:

@@ -116,8 +116,8 @@ def _paired_tables(result: Comparison) -> list[Table]:
                 ),
             ),
             (
-                "Interval: bootstrap over templates. McNemar's exact test takes pairs as independent: where templates "
-                "hold several pairs, trust the interval.",
+                "Interval: bootstrap over templates; below 30 of them Student's t over them. McNemar's exact test takes pairs as "
+                "independent: where templates hold several, trust the interval.",
             ),
         ),
     ]

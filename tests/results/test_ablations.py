@@ -22,7 +22,7 @@ from results.ablations import (
     success,
     write_ablation,
 )
-from results.intervals import paired_bootstrap
+from results.intervals import paired_interval
 from results.published import load_published
 from results.render import Format, render
 from results.terminal import print_table
@@ -151,7 +151,7 @@ def test_levels_are_compared_on_the_same_episodes_of_the_same_training_seed() ->
 def test_the_paired_interval_is_that_of_comparing_runs() -> None:
     first, second = keyed(*[False] * 9, True, clusters=5), keyed(*[True] * 5, *[False] * 5, clusters=5)
     found = differences(grid(done("1", 0, real=first), done("5", 0, real=second), reference="1"))["5"]
-    assert found["difference 95%"] == paired_bootstrap(
+    assert found["difference 95%"] == paired_interval(
         [float(t.success or 0) for t in first], [float(t.success or 0) for t in second], [t.cluster for t in first]
     )
 

@@ -18,7 +18,7 @@ from results.intervals import (
     clopper_pearson,
     cluster_bootstrap,
     design_effect,
-    paired_bootstrap,
+    paired_interval,
     rate,
     wilson,
 )
@@ -100,7 +100,7 @@ def test_bootstrap_in_chunks_is_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_nothing_depends_on_order(trials: list[tuple[bool, str]], random: object) -> None:
     def numbers(items: list[tuple[bool, str]]) -> object:
         success, cluster = [float(s) for s, _ in items], [c for _, c in items]
-        return rate(success, cluster), paired_bootstrap(success, [1 - s for s in success], cluster, resamples=200)
+        return rate(success, cluster), paired_interval(success, [1 - s for s in success], cluster, resamples=200)
 
     shuffled = list(trials)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -162,10 +162,38 @@ def test_ignoring_clusters_would_not_cover() -> None:
     assert hits / 300 < 0.85
 
 
+@pytest.mark.parametrize(("clusters", "up", "down", "icc"), [(6, 0.15, 0.15, 0.2), (12, 0.15, 0.15, 0.2), (24, 0.1, 0.05, 0.3)])
+def test_differences_cover_what_they_say_where_templates_are_few(clusters: int, up: float, down: float, icc: float) -> None:
+    """And the bootstrap, which would not, is left to many templates."""
+    generator = np.random.default_rng(7)
+    names = [str(i) for i in np.repeat(range(clusters), 5)]
+    rates = np.array([up, down, 1 - up - down]) * (1 - icc) / icc
+    hits, resampled, runs = 0, 0, 400
+    for _ in range(runs):
+        p = generator.dirichlet(rates, clusters)
+        u = generator.random((clusters, 5))
+        difference = np.where(u < p[:, :1], 1, np.where(u < p[:, :1] + p[:, 1:2], -1, 0)).ravel()
+        found = paired_interval(difference < 0, difference > 0, names)
+        hits += found is None or found.low <= up - down <= found.high
+        drawn = cluster_bootstrap(difference, np.ones(len(difference)), names, resamples=500)
+        resampled += drawn is not None and drawn.low <= up - down <= drawn.high
+    assert hits / runs >= 0.95 - 2.5 * (0.95 * 0.05 / runs) ** 0.5
+    assert resampled < hits
+
+
+def test_a_difference_of_few_templates_is_students() -> None:
+    """Four templates of two pairs: sums of d − d̄ are ±1, ±1, so SE² = 4/3 · 4/64 and t(3) = 3.182."""
+    first, second = [0, 0, 0, 0, 1, 1, 1, 1], [1, 0, 1, 0, 1, 0, 1, 0]
+    low, high = paired_interval(first, second, list("aabbccdd")) or (0, 0)
+    half = 3.182446 * (4 / 3 * 4 / 64) ** 0.5
+    assert (low, high) == pytest.approx((-half, half), abs=1e-5)
+    assert paired_interval([0, 1], [1, 0], ["a", "b"]) == (-1, 1), "cut to what a difference can be"
+
+
 def test_what_does_not_vary_has_no_interval() -> None:
     """[0, 0] would say that the truth is known."""
     clusters = [f"c{n // 2}" for n in range(20)]
-    assert paired_bootstrap([1.0, 0.0] * 10, [1.0, 0.0] * 10, clusters) is None
-    assert paired_bootstrap([0.0] * 20, [1.0] * 20, clusters) is None
-    assert paired_bootstrap([0.0, 0.0], [1.0, 0.0], ["one", "one"]) is None, "one cluster"
-    assert paired_bootstrap([0.0] * 20, [1.0] + [0.0] * 19, clusters) is not None
+    assert paired_interval([1.0, 0.0] * 10, [1.0, 0.0] * 10, clusters) is None
+    assert paired_interval([0.0] * 20, [1.0] * 20, clusters) is None
+    assert paired_interval([0.0, 0.0], [1.0, 0.0], ["one", "one"]) is None, "one cluster"
+    assert paired_interval([0.0] * 20, [1.0] + [0.0] * 19, clusters) is not None

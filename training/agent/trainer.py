@@ -34,6 +34,7 @@ from training.agent.replay import ReplayBuffer
 from training.agent.report import update_line
 from training.agent.rows import Encode, RowLimits, Sample
 from training.agent.update import Updater, UpdateSettings, self_ratio_noise
+from training.models.memory import release_memory
 
 Save = Callable[[Any, Path], None]
 """(unwrapped model, directory): write a checkpoint of the policy."""
@@ -187,6 +188,7 @@ class AgentTrainer:
         noise = self._noise(number, batch)
         started = time.perf_counter()
         statistics = self._updater.run(batch)
+        release_memory()
         self._check_on_policy(statistics.sampler_gap)
         valid = gathered.grouping.log.valid - gathered.grouping.log.valid_experts
         ledger = rollout_cost(gathered.samples, valid, gathered.seconds) + Ledger(
