@@ -6,7 +6,12 @@ WorldModelQuery   goal?, o_t, a_t, what came before        →   Prediction   r,
 
 from __future__ import annotations
 
+from typing import Final
+
 from harness.types import Action, Observation, Record, Usage
+
+RETOLD: Final = "retold"
+"""Key of `Task.metadata`: this is about a page whose names were changed, which no browser has."""
 
 
 class PastStep(Record):

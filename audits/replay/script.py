@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from harness.actions import bids_of
 from harness.actions.space import ACTION_SPACE
 from harness.axtree import describe, parse
+from harness.predictions import RETOLD
 from harness.types import Action, Episode, Observation, Record, TargetDescriptor, Task, Trajectory
 
 MISSING_DESCRIPTOR, SITE_VERSION, EMPTY_DREAM, UNKNOWN_TASK = "missing_descriptor", "site_version", "empty_dream", "unknown_task"
+RETOLD_GOAL = "retold_goal"
 Cause = str
 
 
@@ -73,6 +75,8 @@ def _problem(script: Script, today: Task | None) -> tuple[str, str]:
         return UNKNOWN_TASK, f"there is no task {script.task.task_id} today"
     if _content(today) != _content(script.task):
         return SITE_VERSION, f"task {today.task_id} is not what it was when this was dreamed"
+    if RETOLD in script.task.metadata:
+        return RETOLD_GOAL, "the names on its first page were changed: no browser has that page"
     if not script.cues:
         return EMPTY_DREAM, "it has no action"
     for number, cue in enumerate((*script.prefix, *script.cues)):

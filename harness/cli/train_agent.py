@@ -60,6 +60,7 @@ def agent(
     from training.agent.config import load_agent_config
     from training.agent.experts import expert_samples
     from training.agent.policy import load_actor
+    from training.agent.retelling import told_again
 
     if online == bool(world_model):
         raise UsageError("rollouts need a world model or real browsers", fix="give either --world-model or --online")
@@ -69,16 +70,19 @@ def agent(
         "dream": {"judge": judge or None},
     }
     settings = load_agent_config(config, changes)
+    if online and settings.dream.retold:
+        raise UsageError("no browser has the pages of an expert that was told again", fix="set dream.retold to 0 for --online")
     console = Console()
     pool, counts = expert_samples([find_run(name) for name in experts])
     if not pool:
         raise UsageError(f"{', '.join(experts)} holds no success of the train split", fix="give runs of the oracle")
     told = ", ".join(f"{count} {split}" for split, count in counts.items())
+    played, pool = pool, {**pool, **told_again(pool, settings.dream.retold, settings.trainer.seed)}
     console.print(f"experts: {told}; {len(pool)} goals to train on", markup=False, highlight=False)
     with held(out), Screen(console) as screen:
         real = RealRuns(settings.evaluation, run_config, console, screen.aside) if settings.evaluation.benchmark else None
         if real:
-            real.check(pool)
+            real.check(played)
         elif online:
             raise UsageError("--online needs [evaluation] with a benchmark, to know where to play", fix="add it to the file")
         start = Path(policy.removeprefix("checkpoint:"))

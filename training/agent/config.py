@@ -85,6 +85,9 @@ class DreamSection(DreamRules):
 
     judge: str = ""
     """Who assesses: a world model by its spec. Empty: the world model that dreams, as in the paper."""
+    retold: int = Field(default=0, ge=0)
+    """Times that each expert is told again with other names, for dreams and mixture: more goals than anybody was given. What is
+    dreamt from these cannot be replayed (training.agent.retelling)."""
     threshold: float = Field(default=0.5, gt=0, le=1)
     """A dream whose assessed probability of success reaches it has reward 1."""
     keep: bool = True

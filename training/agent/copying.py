@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
 
@@ -51,6 +51,26 @@ def told_again(rows: Sequence[Row], times: int, seed: int) -> Iterator[Row]:
             others = {key: _other(word, known, random) for key, word in mine.items() if random.random() < CHANGED_SHARE}
             if mine:
                 yield Row(row.kind, _renamed(row.prompt, others), _renamed(row.completion, others))
+
+
+def renaming(texts: Sequence[tuple[str, str]], seed: int) -> Callable[[int, int], Callable[[str], str] | None]:
+    """For (goal, all that belongs to it) pairs: (number of the pair, turn) → what changes its names; None where it has none.
+
+    As `told_again`, but a name is a word that few of the pairs have, and numbers alone stay: bids are numbers.
+    """
+    rows = [Row("transition", f"{goal}\n{text}", "") for goal, text in texts]
+    spelt = {word.lower(): word for row in rows for word in _words(row) if not word.isdigit()}
+    held = Counter(word for row in rows for word in {word.lower() for word in _words(row)})
+    known = _by_kind({word for key, word in spelt.items() if held[key] <= max(1.0, RARE_SHARE * len(rows))})
+    names = {name.lower() for alike in known.values() for name in alike}
+    mine = [_changeable(row, names) for row in rows]
+
+    def rename(number: int, turn: int) -> Callable[[str], str] | None:
+        random = np.random.default_rng(np.random.SeedSequence((seed, 0xD3EA, turn, number)))
+        others = {key: _other(word, known, random) for key, word in mine[number].items() if random.random() < CHANGED_SHARE}
+        return (lambda text: _renamed(text, others)) if others else None
+
+    return rename
 
 
 def _changeable(row: Row, names: set[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from audits.replay.calibration import Calibration, Volatile, VolatilePlace, lear
 from audits.replay.compare import compare_pages, differing
 from audits.replay.script import script_of
 from harness.errors import EnvError, EpisodeTimeout, error_info
+from harness.predictions import RETOLD
 from harness.rollout import error_verdict
 from harness.types import ActionError, Observation, Trajectory, Verdict
 from tests.audits.replay.dreams import TASK, page, trajectory
@@ -135,6 +136,8 @@ def test_bad_dreams_have_a_cause() -> None:
     changed = TASK.model_copy(update={"goal": "something else"})
     assert script_of(dream(), changed).problem == "site_version"
     assert script_of(dream().model_copy(update={"steps": ()}), TASK).problem == "empty_dream"
+    retold = dream().model_copy(update={"task": TASK.model_copy(update={"metadata": {RETOLD: 1}})})
+    assert script_of(retold, TASK).problem == "retold_goal"
     blind = trajectory([(ONE, 'click("77")')])
     assert script_of(blind, TASK).problem == "missing_descriptor"
     found = assess(script_of(blind, TASK), replayed(ONE, ONE), FAILURE, NO_MASK, "stop")

@@ -153,6 +153,13 @@ def test_rollouts_come_from_one_place(place: Path, tmp_path: Path) -> None:
         train(place, tmp_path / "out", "--online")
 
 
+def test_no_browser_has_the_pages_of_an_expert_that_was_told_again(place: Path, tmp_path: Path) -> None:
+    (place / "retold.toml").write_text(CONFIG.replace("[dream]", "[dream]\nretold = 1"))
+    command = ["train", "agent", "--online", "--config", str(place / "retold.toml"), "--policy", str(place / "agent")]
+    found = runner.invoke(app, [*command, "--experts", str(place / "expert"), "--out", str(tmp_path / "out")])
+    assert "told again" in str(found.exception)
+
+
 def test_evaluation_never_plays_what_was_trained_on(place: Path, tmp_path: Path) -> None:
     """The experts of `place` have no goal of their own, so their seed 3 is what they are."""
     evaluation = '[evaluation]\nbenchmark = "miniwob"\ntasks = ["click-test"]\ndev_base_seed = 3\n'
