@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
 
@@ -53,13 +53,15 @@ def told_again(rows: Sequence[Row], times: int, seed: int) -> Iterator[Row]:
                 yield Row(row.kind, _renamed(row.prompt, others), _renamed(row.completion, others))
 
 
-def renaming(texts: Sequence[tuple[str, str]], seed: int) -> Callable[[int, int], Callable[[str], str] | None]:
+def renaming(
+    texts: Sequence[tuple[str, str]], seed: int, kept: Collection[str] = ()
+) -> Callable[[int, int], Callable[[str], str] | None]:
     """For (goal, all that belongs to it) pairs: (number of the pair, turn) → what changes its names; None where it has none.
 
-    As `told_again`, but a name is a word that few of the pairs have, and numbers alone stay: bids are numbers.
+    As `told_again`, but a name is a word that few of the pairs have, and numbers and what is `kept` (in lower case) stay.
     """
     rows = [Row("transition", f"{goal}\n{text}", "") for goal, text in texts]
-    spelt = {word.lower(): word for row in rows for word in _words(row) if not word.isdigit()}
+    spelt = {word.lower(): word for row in rows for word in _words(row) if not word.isdigit() and word.lower() not in kept}
     held = Counter(word for row in rows for word in {word.lower() for word in _words(row)})
     known = _by_kind({word for key, word in spelt.items() if held[key] <= max(1.0, RARE_SHARE * len(rows))})
     names = {name.lower() for alike in known.values() for name in alike}

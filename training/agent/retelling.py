@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from harness.axtree import parse
 from harness.predictions import RETOLD
 from harness.types import Action, Trajectory
 from training.agent.copying import renaming
@@ -23,7 +24,7 @@ def told_again(pool: Mapping[str, Sequence[Sample]], times: int, seed: int) -> d
     """`times` more instances for each of `pool`; none for an instance without names. A function of its arguments."""
     texts = {name: [_text(sample.trajectory) for sample in samples] for name, samples in pool.items()}
     goals = {name: samples[0].trajectory.goal for name, samples in pool.items()}
-    rename = renaming([(goals[name], " \n".join(texts[name])) for name in sorted(pool)], seed)
+    rename = renaming([(goals[name], "\n".join(texts[name])) for name in sorted(pool)], seed, _bids(pool))
     found: dict[str, list[Sample]] = {}
     for turn in range(times):
         for number, name in enumerate(sorted(pool)):
@@ -31,6 +32,12 @@ def told_again(pool: Mapping[str, Sequence[Sample]], times: int, seed: int) -> d
                 told = f"{name}~{turn + 1}"
                 found[told] = [_renamed(sample, turn + 1, change) for sample in pool[name]]
     return found
+
+
+def _bids(pool: Mapping[str, Sequence[Sample]]) -> set[str]:
+    """In lower case: those of frames look like names."""
+    steps = [step for samples in pool.values() for sample in samples for step in sample.trajectory.steps]
+    return {bid.lower() for step in steps for bid in parse(step.observation.axtree).by_bid}
 
 
 def _text(trajectory: Trajectory) -> str:

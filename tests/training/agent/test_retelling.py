@@ -17,7 +17,7 @@ PEOPLE = ("Imogen", "Felix", "Ramona", "Casper", "Ursula", "Silas", "Otto", "Jun
 def choosing(number: int) -> Sample:
     """Two steps: the page names two people, the goal one of them; bid 12 is a number that stands elsewhere as well."""
     person, other = f"{PEOPLE[number % 8]}{'a' * (number // 8)}", f"x{number}Q"
-    options = f"\t\t[13] option '{person}'\n\t\t[14] option '{other}'"
+    options = f"\t\t[13] option '{person}'\n\t\t[a{number}Q] option '{other}'"
     page = f"RootWebArea 'Choose 12'\n\t[12] listbox 'Who'\n{options}\n\t[15] button 'Submit'"
     like = expert("choose", 2)
     chosen = make_action("select_option", {"bid": "12", "options": person}, f'select listbox "Who" "{person}"')
