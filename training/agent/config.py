@@ -57,8 +57,9 @@ class TrainerConfig(Record):
     """Passes over the rollouts of an update."""
     minibatches: int = Field(default=1, ge=1)
     """Steps per pass, each on a share of the trajectories. 1 with inner_epochs 1 is strictly on-policy."""
-    micro_batch_cells: int = Field(default=16_384, ge=1)
-    """Padded positions that go through the model at once. Changes memory and speed, never the gradient."""
+    micro_batch_cells: int | None = Field(default=None, ge=1)
+    """Padded positions that go through the model at once. Changes memory and speed, never the gradient. Left out: 16,384, or as
+    many as keep a larger model's activations in 4 GiB."""
     max_row_tokens: int = Field(default=4_096, ge=2)
     """A trajectory with a longer turn is invalid: it is counted, not cut."""
     temperature: float = Field(default=1.0, gt=0)

@@ -33,7 +33,7 @@ from training.agent.mixture import Experts, GroupPlan, GroupRequest, MixtureLog,
 from training.agent.replay import ReplayBuffer
 from training.agent.report import update_line
 from training.agent.rows import Encode, RowLimits, Sample
-from training.agent.update import Updater, UpdateSettings, self_ratio_noise
+from training.agent.update import Updater, UpdateSettings, fitting_cells, self_ratio_noise
 from training.models.memory import release_memory
 
 Save = Callable[[Any, Path], None]
@@ -125,7 +125,7 @@ class AgentTrainer:
             self.objective,
             UpdateSettings(
                 temperature=self.settings.temperature,
-                micro_batch_cells=self.settings.micro_batch_cells,
+                micro_batch_cells=self.settings.micro_batch_cells or fitting_cells(model),
                 inner_epochs=self.settings.inner_epochs,
                 minibatches=self.settings.minibatches,
                 max_grad_norm=self.settings.max_grad_norm,

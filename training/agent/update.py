@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,13 +26,25 @@ from training.agent.statistics import StepStatistics, UpdateStatistics
 from training.objectives import ObjectiveConfig, RowTensors, objective_loss, row_weights, trajectory_log_ratios
 from training.objectives.ratios import trajectory_sums
 
+MAX_CELLS: Final = 16_384
+ACTIVATION_BYTES: Final = 4 * 2**30
+BYTES_PER_CELL: Final = 68
+"""Of activations, per layer and width, in float32: twice the 34 of 16 bits (Korthikanti et al., arXiv 2205.05198, §4.1)."""
+
+
+def fitting_cells(model: Any) -> int:
+    """Positions at once that a model's activations leave room for: 16,384 for nano, some 3,600 for SmolLM2-135M."""
+    config = getattr(model, "config", None)
+    width = getattr(config, "hidden_size", 1) * getattr(config, "num_hidden_layers", 1)
+    return min(MAX_CELLS, max(512, ACTIVATION_BYTES // (BYTES_PER_CELL * width)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateSettings:
     """What `policy_update` needs of `[trainer]`."""
 
     temperature: float = 1.0
-    micro_batch_cells: int = 16_384
+    micro_batch_cells: int = MAX_CELLS
     inner_epochs: int = 1
     minibatches: int = 1
     max_grad_norm: float = 1.0

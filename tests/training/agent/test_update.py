@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from torch import Tensor
 from tests.training.agent.support import batch, tiny_llama
 from training.agent.grouping import Batch
 from training.agent.log_probs import collate, score, split
-from training.agent.update import Updater, UpdateSettings, self_ratio_noise
+from training.agent.update import ACTIVATION_BYTES, BYTES_PER_CELL, Updater, UpdateSettings, fitting_cells, self_ratio_noise
 from training.objectives import ObjectiveConfig, get_objective
 
 F64 = torch.float64
@@ -211,3 +212,16 @@ def test_statistics_say_what_was_trained() -> None:
     assert summary["expert_share"] == pytest.approx(expert / tokens)
     assert summary["clip_fraction"] == 0
     assert 0 < summary["entropy"] < 3.4  # ln 29 = 3.37
+
+
+def test_a_larger_model_takes_fewer_positions_at_once() -> None:
+    """SmolLM2-135M in rows of 16,384 positions asked for more than the 24 GiB of a laptop, and was killed."""
+
+    def cells(width: int, layers: int) -> int:
+        return fitting_cells(SimpleNamespace(config=SimpleNamespace(hidden_size=width, num_hidden_layers=layers)))
+
+    assert cells(256, 8) == cells(1, 1) == 16_384
+    assert 3_000 < cells(576, 30) < 4_096
+    assert cells(576, 30) * 576 * 30 * BYTES_PER_CELL <= ACTIVATION_BYTES
+    assert cells(8_192, 80) == 512
+    assert fitting_cells(object()) == 16_384
