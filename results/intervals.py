@@ -108,14 +108,17 @@ def paired_interval(
 
 
 def _student_interval(difference: Floats, cluster: Sequence[str], confidence: float) -> Interval | None:
-    clusters = len(set(cluster))
-    if clusters < 2:
+    sums = _cluster_sums(cluster, difference, np.ones_like(difference))
+    if len(sums) < 2:
         return None
-    value = float(difference.mean())
-    residual = _cluster_sums(cluster, difference - value)[:, 0] / len(difference)
-    error = (clusters / (clusters - 1) * float((residual**2).sum())) ** 0.5
-    half = float(stats.t.ppf(1 - (1 - confidence) / 2, clusters - 1)) * error
+    value, variance = _ratio(sums)
+    half = student(confidence, len(sums)) * variance**0.5
     return Interval(max(-1.0, value - half), min(1.0, value + half))
+
+
+def student(confidence: float, clusters: int) -> float:
+    """Two-sided quantile of Student's t with C−1 degrees of freedom."""
+    return float(stats.t.ppf(1 - (1 - confidence) / 2, clusters - 1))
 
 
 def design_effect(success: ArrayLike, cluster: Sequence[str]) -> float | None:
@@ -125,15 +128,10 @@ def design_effect(success: ArrayLike, cluster: Sequence[str]) -> float | None:
     """
     values = np.asarray(success, dtype=np.float64)
     sums = _cluster_sums(cluster, values, np.ones_like(values))
-    clusters, n = len(sums), float(sums[:, 1].sum())
-    if clusters < 2:
+    if len(sums) < 2:
         return None
-    p = float(sums[:, 0].sum()) / n
-    if not 0 < p < 1:
-        return None
-    residual = sums[:, 0] - p * sums[:, 1]
-    variance = clusters / (clusters - 1) * float((residual**2).sum()) / n**2
-    return variance / (p * (1 - p) / n)
+    p, variance = _ratio(sums)
+    return variance / (p * (1 - p) / float(sums[:, 1].sum())) if 0 < p < 1 else None
 
 
 def rate(success: ArrayLike, cluster: Sequence[str]) -> Rate:
@@ -163,8 +161,7 @@ def _effective_n(n: int, sizes: Floats, deff: float | None) -> float:
     kish = n**2 / float((sizes**2).sum())
     if deff is None:
         return kish
-    tail = 1 - (1 - CONFIDENCE) / 2
-    freedom = float(stats.norm.ppf(tail) / stats.t.ppf(tail, len(sizes) - 1)) ** 2
+    freedom = (float(stats.norm.ppf(1 - (1 - CONFIDENCE) / 2)) / student(CONFIDENCE, len(sizes))) ** 2
     return min(float(n), max(kish, n / max(deff, 1.0) * freedom))
 
 
@@ -180,6 +177,14 @@ def _cluster_sums(cluster: Sequence[str], *columns: ArrayLike) -> Floats:
     names, index = np.unique(np.asarray(cluster, dtype=np.str_), return_inverse=True)
     arrays = [np.bincount(index, np.asarray(c, dtype=np.float64), minlength=len(names)) for c in columns]
     return np.stack(arrays, axis=1)
+
+
+def _ratio(sums: Floats) -> tuple[float, float]:
+    """Σ num / Σ den over two or more clusters, and its variance C/(C−1) · Σ_c (num_c − ratio · den_c)² / (Σ den)²."""
+    clusters, n = len(sums), float(sums[:, 1].sum())
+    value = float(sums[:, 0].sum()) / n
+    residual = sums[:, 0] - value * sums[:, 1]
+    return value, clusters / (clusters - 1) * float((residual**2).sum()) / n**2
 
 
 def _resample(sums: Floats, resamples: int, seed: int) -> Floats:

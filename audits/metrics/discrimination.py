@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from audits.metrics.numbers import Estimate, Floats, cluster_sums, floats, student, undefined
-from results.intervals import CONFIDENCE, Interval, wilson
+from audits.metrics.numbers import Estimate, Floats, cluster_sums, floats, undefined
+from results.intervals import CONFIDENCE, Interval, student, wilson
 
 
 def auroc(score: ArrayLike, real: ArrayLike, cluster: Sequence[str]) -> Estimate:

@@ -27,11 +27,10 @@ from audits.metrics.numbers import (
     floats,
     proportion,
     share_from_influences,
-    student,
 )
 from audits.records import AuditRow, DivergenceCause
 from harness.types import Record
-from results.intervals import CONFIDENCE, RESAMPLES, SEED, Interval
+from results.intervals import CONFIDENCE, RESAMPLES, SEED, Interval, student
 
 MIN_SURVIVAL = 0.8
 """A recommended dream still agrees with reality with at least this probability (lower limit of its interval)."""

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from harness.types import Record
-from results.intervals import CONFIDENCE, MIN_CLUSTERS, Interval, cluster_bootstrap, rate, wilson
+from results.intervals import CONFIDENCE, MIN_CLUSTERS, Interval, cluster_bootstrap, rate, student, wilson
 
 Floats = NDArray[np.float64]
 
@@ -72,11 +72,6 @@ def cluster_variance(influence: Floats, cluster: Sequence[str]) -> Floats:
     if count < 2:
         return np.full(sums.shape[1:], np.nan)
     return floats(count / (count - 1) * (sums**2).sum(axis=0))
-
-
-def student(confidence: float, clusters: int) -> float:
-    """Two-sided quantile of Student's t with C−1 degrees of freedom."""
-    return float(stats.t.ppf(1 - (1 - confidence) / 2, clusters - 1))
 
 
 def smooth(

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from audits.metrics.numbers import Estimate, Floats, cluster_sums, correlation, floats, smooth, student, undefined
+from audits.metrics.numbers import Estimate, Floats, cluster_sums, correlation, floats, smooth, undefined
 from audits.records import AuditRow
 from harness.types import Record
-from results.intervals import CONFIDENCE, Interval, wilson
+from results.intervals import CONFIDENCE, Interval, student, wilson
 
 MIN_ROWS = 2
 

@@ -60,7 +60,7 @@ def agent(
     from training.agent.config import load_agent_config
     from training.agent.experts import expert_samples
     from training.agent.policy import load_actor
-    from training.agent.retelling import told_again
+    from training.agent.retelling import retold
 
     if online == bool(world_model):
         raise UsageError("rollouts need a world model or real browsers", fix="give either --world-model or --online")
@@ -77,7 +77,7 @@ def agent(
     if not pool:
         raise UsageError(f"{', '.join(experts)} holds no success of the train split", fix="give runs of the oracle")
     told = ", ".join(f"{count} {split}" for split, count in counts.items())
-    played, pool = pool, {**pool, **told_again(pool, settings.dream.retold, settings.trainer.seed)}
+    played, pool = pool, {**pool, **retold(pool, settings.dream.retold, settings.trainer.seed)}
     console.print(f"experts: {told}; {len(pool)} goals to train on", markup=False, highlight=False)
     with held(out), Screen(console) as screen:
         real = RealRuns(settings.evaluation, run_config, console, screen.aside) if settings.evaluation.benchmark else None

@@ -20,7 +20,7 @@ from training.agent.copying import renaming
 from training.agent.rows import Sample
 
 
-def told_again(pool: Mapping[str, Sequence[Sample]], times: int, seed: int) -> dict[str, list[Sample]]:
+def retold(pool: Mapping[str, Sequence[Sample]], times: int, seed: int) -> dict[str, list[Sample]]:
     """`times` more instances for each of `pool`; none for an instance without names. A function of its arguments."""
     texts = {name: [_text(sample.trajectory) for sample in samples] for name, samples in pool.items()}
     goals = {name: samples[0].trajectory.goal for name, samples in pool.items()}

@@ -7,7 +7,7 @@ from harness.axtree import parse
 from harness.predictions import RETOLD
 from harness.types import Verdict
 from tests.training.dream.support import expert
-from training.agent.retelling import told_again
+from training.agent.retelling import retold
 from training.agent.rows import Sample
 from training.agent.spelling import spell
 
@@ -43,7 +43,7 @@ POOL = {f"choose#{number}": [choosing(number)] for number in range(60)}
 
 
 def test_a_name_changes_in_goal_pages_and_actions_and_nothing_else_does() -> None:
-    found = told_again(POOL, 3, seed=0)
+    found = retold(POOL, 3, seed=0)
     assert 120 < len(found) <= 180, "four names in five change; what keeps all of its names is not told again"
     changed = 0
     for name, (sample,) in found.items():
@@ -64,16 +64,16 @@ def test_a_name_changes_in_goal_pages_and_actions_and_nothing_else_does() -> Non
 
 
 def test_it_is_a_function_of_its_arguments() -> None:
-    once, again = told_again(POOL, 2, seed=0), told_again(dict(reversed(POOL.items())), 2, seed=0)
+    once, again = retold(POOL, 2, seed=0), retold(dict(reversed(POOL.items())), 2, seed=0)
     assert once == again
-    more = told_again(POOL, 3, seed=0)
+    more = retold(POOL, 3, seed=0)
     assert {name: more[name] for name in once} == once, "a later turn changes nothing of an earlier one"
-    assert told_again(POOL, 2, seed=1) != once
+    assert retold(POOL, 2, seed=1) != once
 
 
 def test_what_has_no_names_is_not_told_again() -> None:
     same = Sample(
         "", "expert", expert("press", 2), Verdict(status="success", reward=1.0, scorer="s", scorer_version="1"), expert=True
     )
-    assert told_again({f"press#{n}": [same] for n in range(60)}, 2, seed=0) == {}
-    assert told_again(POOL, 0, seed=0) == {}
+    assert retold({f"press#{n}": [same] for n in range(60)}, 2, seed=0) == {}
+    assert retold(POOL, 0, seed=0) == {}
