@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import signal
 import struct
@@ -43,8 +45,7 @@ def main(descriptor: int) -> None:
     connection = connect_to_parent(descriptor)
     setup = connection.recv()
     starts = Path(str(setup.config["starts"]))
-    number = len(list(starts.iterdir()))
-    (starts / str(number)).touch()
+    number = _take_number(starts)
     if number in setup.config["broken"]:
         sys.exit(f"start {number} is broken")
     while len(list(starts.iterdir())) < setup.config["company"]:
@@ -54,6 +55,15 @@ def main(descriptor: int) -> None:
         while order.spec.task.goal == "waits for the pause" and not (starts.parent / "pause").exists():
             threading.Event().wait(0.01)
         _play(connection, order.spec)
+
+
+def _take_number(starts: Path) -> int:
+    """The first that nobody has: two workers that start at once must not take the same one."""
+    for number in itertools.count():
+        with contextlib.suppress(FileExistsError):
+            (starts / str(number)).touch(exist_ok=False)
+            return number
+    raise AssertionError
 
 
 def _play(connection: Connection, spec: EpisodeSpec) -> None:
