@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field, ValidationError
 
@@ -33,6 +33,8 @@ from results.tables import Report, Table, columns, written
 
 ABLATION = "ablation.json"
 ABLATION_SCHEMA_VERSION = 1
+PARTS = "parts"
+"""Of a merged grid's `config`: what its parts do not share (`results.ablation_parts`)."""
 
 CellState = Literal["planned", "running", "done", "failed"]
 
@@ -92,7 +94,8 @@ class Ablation(Record):
     """One grid."""
 
     schema_version: int = ABLATION_SCHEMA_VERSION
-    name: str
+    name: str = Field(pattern=r"^[\w-]{1,64}$")
+    """Of the grid, and of its directory."""
     title: str = ""
     factor: str
     """`dream_length`, `real_ratio`, `world_model`, `truncation` …"""
@@ -226,6 +229,8 @@ def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -
     done = sum(len(ablation.at(level)) for level in ablation.levels)
     failed = [cell for cell in ablation.cells if cell.state == "failed"]
     warnings = [f"Not finished: {done} of {planned} cells."] if done < planned else []
+    if (sets := _sets_of_inputs(ablation)) > 1:
+        warnings.append(f"Its parts were made from {sets} different sets of inputs: seeds differ by more than their training.")
     warnings += [f"{cell.level}, seed {cell.seed} failed: {cell.problem or 'no reason given'}" for cell in failed]
     return Report(
         title=_title(ablation),
@@ -234,6 +239,13 @@ def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -
         warnings=tuple(warnings),
         tables=(ablation_table(ablation), *difference_table(ablation), *published_table(ablation.factor, papers)),
     )
+
+
+def _sets_of_inputs(ablation: Ablation) -> int:
+    """Of a merged grid; 1 for one that was run in one place."""
+    parts = cast("list[dict[str, Any]]", ablation.config.get(PARTS, []))
+    hashes = [{name: about["sha256"] for name, about in (part.get("inputs") or {}).items()} for part in parts]
+    return max(1, len({tuple(sorted(one.items())) for one in hashes}))
 
 
 def _title(ablation: Ablation) -> str:

@@ -7,13 +7,13 @@
     execute       Plan → child processes, some side by side; a stage that has finished is never run again
     harvest       a cell's stages → its trials and cost
     provenance    which processes, commits and machines the numbers come from: stages.json
-    assemble      all cells → results.ablations.Ablation, written as JSON, Markdown, CSV and LaTeX
+    assemble      all cells → results.ablations.Ablation, written as JSON, Markdown, CSV and LaTeX; parts run apart → one
 
 It lives with the audits, above `results` and beside `training`: it reads an audit's summary and runs' outcomes, and reaches
 training only as a child process, so that reading or planning a grid needs no torch.
 """
 
-from audits.ablation.assemble import assemble, write_results
+from audits.ablation.assemble import assemble, merge_results, write_results
 from audits.ablation.execute import Watch, execute
 from audits.ablation.grid import Grid, Stage, read_grid
 from audits.ablation.plan import Plan, PlannedCell, PlannedStage, make_plan
@@ -31,6 +31,7 @@ __all__ = [
     "assemble",
     "execute",
     "make_plan",
+    "merge_results",
     "read_grid",
     "write_results",
 ]

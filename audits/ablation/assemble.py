@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from audits.ablation.harvest import cost_of, harvest
 from audits.ablation.plan import Plan, PlannedCell
-from audits.ablation.provenance import PROVENANCE, provenance
+from audits.ablation.provenance import PROVENANCE, joined, provenance, read_provenance
 from audits.ablation.records import Stages
 from harness.errors import HarnessError
 from harness.types import JsonDict
-from results.ablations import ABLATION, Ablation, Cell, Cost, ablation_report, write_ablation
+from results.ablation_parts import merged
+from results.ablations import ABLATION, Ablation, Cell, Cost, ablation_report, read_ablation, write_ablation
 from results.files import disk_errors, replace_file
 from results.published import load_published
 from results.render import Format, render
@@ -58,17 +59,31 @@ def assemble(plan: Plan, stages: Stages) -> Ablation:
 
 
 def write_results(directory: Path, plan: Plan, stages: Stages) -> Ablation:
-    """The grid as it stands now. ablation.json last: the dashboard looks for it, and finds the tables beside it."""
+    """The grid as it stands now."""
     ablation = assemble(plan, stages)
+    _write(directory, ablation, provenance(plan, stages))
+    return ablation
+
+
+def merge_results(parts: Sequence[Path], directory: Path) -> Ablation:
+    """One grid from the directories of its parts (`results.ablation_parts`), written below `directory` by the grid's name.
+
+    Raises `UsageError` naming the part that cannot be read, or what differs.
+    """
+    ablation = merged([read_ablation(part / ABLATION) for part in parts])
+    _write(directory / ablation.name, ablation, joined([read_provenance(part / PROVENANCE) for part in parts]))
+    return ablation
+
+
+def _write(directory: Path, ablation: Ablation, made: JsonDict) -> None:
+    """ablation.json last: the dashboard looks for it, and finds the tables beside it."""
     report = ablation_report(ablation, load_published())
     with disk_errors(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
         for form, name in FORMATS.items():
             replace_file(directory / name, render(report, form).encode())
-        made = json.dumps(provenance(plan, stages), ensure_ascii=False, indent=1)
-        replace_file(directory / PROVENANCE, f"{made}\n".encode())
+        replace_file(directory / PROVENANCE, f"{json.dumps(made, ensure_ascii=False, indent=1)}\n".encode())
         write_ablation(directory / ABLATION, ablation)
-    return ablation
 
 
 def _cell(cell: PlannedCell, plan: Plan, stages: Stages, users: Mapping[str, int]) -> Cell | None:

@@ -1,9 +1,13 @@
-"""`harness ablate`: a grid of train → dream → real evaluation → audit, with stages shared, cells side by side, resumable."""
+"""`harness ablate`: a grid of train → dream → real evaluation → audit, with stages shared, cells side by side, resumable.
+
+`harness ablate merge`: one grid from parts of it that were run on several machines, or on several days.
+"""
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +23,15 @@ PROGRAM = (sys.executable, "-P", "-m", "harness.cli.main")
 """What a stage's command is given to: this program, in a process of its own."""
 
 
+app = typer.Typer(invoke_without_command=True, rich_markup_mode="rich")
+
+
+@app.callback()
 def ablate(
-    config: Annotated[Path, typer.Option("--config", "-c", help="A grid, such as configs/ablations/dream_length.toml.")],
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", help="A grid, such as configs/ablations/dream_length.toml.")
+    ] = None,
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="NAME=PATH: where an input of the grid lies; may be repeated.")
     ] = None,
@@ -30,6 +41,9 @@ def ablate(
     out: Annotated[Path, typer.Option("--out", "-o", help="Holds all grids; they share its stages.")] = Path("runs/ablations"),
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Stages side by side.")] = 1,
     seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="Only the first so many seeds of the file.")] = None,
+    seed: Annotated[
+        list[int] | None, typer.Option("--seed", help="Only this seed of the file, the others elsewhere; may be repeated.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cells, shared stages and time, and stop.")] = False,
 ) -> None:
     """Run a grid: every level with every seed. What is done is never run again: the same command goes on where it stopped.
@@ -41,6 +55,8 @@ def ablate(
     Examples:
       harness ablate --config configs/ablations/dream_length.toml --dry-run
       harness ablate --config configs/ablations/dream_length.toml --input experts=runs/oracle --jobs 2
+      harness ablate --config configs/ablations/dream_length.toml --seed 1          # on another machine, then:
+      harness ablate merge runs/ablations/dream_length from-there/dream_length --out runs/merged
 
     Exit codes: 0 done, 2 bad usage, 4 finished with failed cells, 130 interrupted.
     """
@@ -51,7 +67,11 @@ def ablate(
     from results.published import load_published
     from results.terminal import print_report
 
-    grid = _grid(config, inputs or [], values or [], seeds)
+    if context.invoked_subcommand:
+        return
+    if config is None:
+        raise UsageError("ablate needs a grid", fix="--config configs/ablations/dream_length.toml; or harness ablate merge")
+    grid = _grid(config, inputs or [], values or [], _chosen(seeds, seed))
     console = Console()
     stages = Stages(out)
     if dry_run:  # also before the inputs are made
@@ -75,7 +95,44 @@ def ablate(
         raise typer.Exit(EXIT_INFRA_ERRORS)
 
 
-def _grid(config: Path, inputs: list[str], values: list[str], seeds: int | None) -> Grid:
+@app.command("merge")
+def merge(
+    parts: Annotated[list[Path], typer.Argument(help="Directories with an ablation.json and stages.json of the same grid.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The merged grid is written below it, by its name.")],
+) -> None:
+    """One table from parts of a grid that were run apart: other seeds, or other levels.
+
+    Parts must be told the same. They may have inputs of their own: differences are taken within a seed, and the report says so.
+
+    \b
+    Examples:
+      harness ablate merge here/methods there/methods --out runs/merged
+    """
+    from audits.ablation import merge_results
+    from results.ablations import ablation_report
+    from results.published import load_published
+    from results.terminal import print_report
+
+    found = merge_results(parts, out)
+    console = Console()
+    print_report(ablation_report(found, load_published()), console)
+    console.print(f"\ngrid: {out / found.name}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _chosen(first: int | None, only: list[int] | None) -> Callable[[Sequence[int]], tuple[int, ...]]:
+    """Which of a file's seeds."""
+    if first is not None and only:
+        raise UsageError("--seeds and --seed both choose seeds", fix="give one of them")
+
+    def choose(there: Sequence[int]) -> tuple[int, ...]:
+        if unknown := sorted(set(only or ()) - set(there)):
+            raise UsageError(f"the grid has no seed {unknown[0]}", fix=f"it has {', '.join(map(str, there))}")
+        return tuple(seed for seed in there[:first] if not only or seed in only)
+
+    return choose
+
+
+def _grid(config: Path, inputs: list[str], values: list[str], choose: Callable[[Sequence[int]], tuple[int, ...]]) -> Grid:
     from audits.ablation import read_grid
 
     grid = read_grid(config)
@@ -86,7 +143,7 @@ def _grid(config: Path, inputs: list[str], values: list[str], seeds: int | None)
             raise UsageError(f"{config} has no {kind} {', '.join(unknown)}", fix=f"it has {', '.join(there) or 'none'}")
         changes[f"{kind}s"] = {**there, **pairs}
     # Checked again: a value may speak of stages.
-    return type(grid).model_validate({**grid.model_dump(), **changes, "seeds": grid.seeds[:seeds]})
+    return type(grid).model_validate({**grid.model_dump(), **changes, "seeds": choose(grid.seeds)})
 
 
 def _pair(kind: str, text: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import harness
-from harness.cli.ablate import ablate
+from harness.cli.ablate import app as ablate
 from harness.cli.audit import app as audit
 from harness.cli.dashboard import dashboard
 from harness.cli.data import app as data
@@ -48,11 +48,11 @@ app.command("export")(export)
 app.command("report")(report)
 app.command("show")(show)
 app.command("dream")(dream)
-app.command("ablate")(ablate)
 app.command("dashboard")(dashboard)
 app.command("fidelity")(fidelity)
 app.command("fetch")(fetch)
 app.command("probe")(probe)
+app.add_typer(ablate, name="ablate")
 app.add_typer(audit, name="audit")
 app.add_typer(sites, name="sites")
 app.add_typer(data, name="data")

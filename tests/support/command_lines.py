@@ -10,20 +10,24 @@ import typer
 
 from harness.cli.main import app
 
+Command = typer.core.TyperCommand | typer.core.TyperGroup
+
 _SHELL = re.compile(r"\s(?:\||>|&&|;|#)\s?.*$")
 _PROMPT = re.compile(r"^(?:\$ )?(?:\.venv/bin/)?(?=harness(?:\s|$))")
 
 
-def commands() -> dict[str, typer.core.TyperCommand]:
+def commands() -> dict[str, Command]:
     """Name → command; one of a group is called `sites up`."""
     group = typer.main.get_command(app)
     assert isinstance(group, typer.core.TyperGroup)
     return dict(_commands(group, ""))
 
 
-def _commands(group: typer.core.TyperGroup, prefix: str) -> Iterator[tuple[str, typer.core.TyperCommand]]:
+def _commands(group: typer.core.TyperGroup, prefix: str) -> Iterator[tuple[str, Command]]:
     for name, command in group.commands.items():
         if isinstance(command, typer.core.TyperGroup):
+            if command.invoke_without_command:  # `ablate` works by itself, beside `ablate merge`
+                yield f"{prefix}{name}", command
             yield from _commands(command, f"{prefix}{name} ")
         elif isinstance(command, typer.core.TyperCommand):
             yield f"{prefix}{name}", command

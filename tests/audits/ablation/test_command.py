@@ -40,6 +40,8 @@ def test_a_dry_run_shows_cells_and_shared_stages_and_writes_nothing(tmp_path: Pa
         (("--input", "experts"), "not NAME="),
         (("--value", "updates"), "not NAME="),
         (("--value", "update=1"), "has no value update"),
+        (("--seed", "7"), "the grid has no seed 7"),
+        (("--seed", "1", "--seeds", "2"), "both choose seeds"),
         (("--input", "experts=nowhere"), "input experts: cannot read nowhere"),
     ],
 )
@@ -57,7 +59,26 @@ def test_a_value_changes_what_is_told(tmp_path: Path) -> None:
     from audits.ablation import make_plan
     from harness.cli.ablate import _grid
 
-    grid = _grid(Path(GRID), [], ["updates=7"], 1)
+    grid = _grid(Path(GRID), [], ["updates=7"], lambda seeds: tuple(seeds[:1]))
     plan = make_plan(grid, dict.fromkeys(grid.inputs, "0"), tmp_path)
     assert all("updates = 7\n" in stage.config for stage in plan.stages.values() if stage.name == "agent")
     assert grid.seeds == (0,)
+
+
+def test_one_seed_alone(tmp_path: Path) -> None:
+    said = ablate(tmp_path / "grids", "--dry-run", "--seed", "2", "--seed", "1")
+    assert "7 levels of dream_length × 2 seeds" in said
+    assert "10, seed 1" in said
+    assert "10, seed 2" in said
+    assert "seed 0" not in said
+
+
+def test_without_a_grid_it_says_what_it_needs() -> None:
+    with pytest.raises(UsageError, match="ablate needs a grid"):
+        raise_on_error(["ablate"])
+
+
+def raise_on_error(arguments: list[str]) -> None:
+    found = CliRunner().invoke(app, arguments)
+    assert found.exception is not None
+    raise found.exception

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from audits.ablation import Plan, PlannedStage, StageRecord, Stages, assemble, write_results
+from audits.ablation import Plan, PlannedStage, StageRecord, Stages, assemble, merge_results, write_results
 from audits.ablation.harvest import cost_of
 from audits.metrics.summarise import summarise
 from audits.records import AuditRow
+from harness.errors import UsageError
 from harness.predictions import Prediction
 from harness.types import Status, Usage
 from results.ablations import ABLATION, Ablation, Cell, ablation_report, ablation_table, read_ablation
@@ -200,3 +201,38 @@ def test_episodes_that_a_training_plays_for_real_are_its_cost(place: tuple[Plan,
         make_run(place[1].out(base.id) / name, plan([task(f"r{n}") for n in range(len(statuses))]), statuses)
     after = cost_of(base.id, place[1])
     assert (after.real_episodes, after.policy_tokens) == (before.real_episodes + 3, before.policy_tokens)
+
+
+def test_parts_on_disk_become_one_grid(place: tuple[Plan, Stages], tmp_path: Path) -> None:
+    first = write_results(tmp_path / "here", *place)
+    other = json.loads((tmp_path / "here" / ABLATION).read_text())
+    other |= {"seeds": [1], "cells": [{**one, "seed": 1} for one in other["cells"]]}
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / ABLATION).write_text(json.dumps(other))
+    shutil.copy(tmp_path / "here" / "stages.json", tmp_path / "there")
+    found = merge_results([tmp_path / "here", tmp_path / "there"], tmp_path / "all")
+    assert read_ablation(tmp_path / "all" / "g" / ABLATION) == found
+    assert [(one.seed, one.real) for one in found.cells] == [(seed, one.real) for seed in (0, 1) for one in first.cells]
+    assert len(json.loads((tmp_path / "all" / "g" / "stages.json").read_text())["parts"]) == 2
+    assert "REAL success" in (tmp_path / "all" / "g" / "ablation.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("stages.json", None, "cannot read .*stages.json"),
+        ("stages.json", "[]", "says nothing of stages"),
+        ("ablation.json", "{", "is no ablation"),
+        ("ablation.json", '{"name": "../x", "factor": "f", "levels": [], "seeds": []}', "is no ablation: name"),
+    ],
+)
+def test_a_part_that_cannot_be_read_is_named(
+    place: tuple[Plan, Stages], tmp_path: Path, name: str, text: str | None, why: str
+) -> None:
+    write_results(tmp_path / "here", *place)
+    (tmp_path / "here" / name).unlink()
+    if text is not None:
+        (tmp_path / "here" / name).write_text(text)
+    with pytest.raises(UsageError, match=why):
+        merge_results([tmp_path / "here"], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
