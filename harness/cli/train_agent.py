@@ -86,7 +86,7 @@ def agent(
         elif online:
             raise UsageError("--online needs [evaluation] with a benchmark, to know where to play", fix="add it to the file")
         start = Path(policy.removeprefix("checkpoint:"))
-        actor = load_actor(start, temperature=settings.trainer.temperature)
+        actor = load_actor(start, temperature=settings.trainer.temperature, precision=settings.trainer.rollout_precision)
         if settings.trainer.lora:
             actor.adapt(settings.trainer.lora, settings.trainer.seed)
         about: JsonDict = {"world_model": world_model, "experts": list(experts), "online": online, **actor.identity()}

@@ -68,6 +68,10 @@ class TrainerConfig(Record):
     """Train low-rank additions alone; checkpoints hold their sum with the weights."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Of matrix products; weights stay float32. auto: bf16 where the hardware multiplies it."""
+    rollout_precision: Literal["auto", "fp32", "bf16"] = "fp32"
+    """Of the policy's answers in dreams. bf16 makes larger models several times as fast where the processor multiplies it; its
+    rounding depends on what is batched together, so a dream told again may differ. What is learned is right either way: ratios
+    are taken against the trainer's own log-probabilities."""
     on_policy_tolerance: float | None = Field(default=0.1, gt=0)
     """Refuse to train if sampler and trainer differ by more, in mean nats per token, at the first inner step: another
     temperature, stale weights, other token ids. None: only log it."""

@@ -22,6 +22,7 @@ from training.agent.prompting import AgentPrompt, encode_expert, get_codec
 from training.models.checkpoint import CheckpointCard, inference_copy, load_checkpoint, save_checkpoint
 from training.models.generate import Generated, GenerationConfig, generate
 from training.models.presets import LoraConfig, with_lora
+from training.models.presets import precision as is_bf16
 from training.models.prompting import PromptEncoder
 
 DRAW = "draw"
@@ -157,12 +158,20 @@ class CheckpointPolicy:
     def close(self) -> None: ...
 
 
-def load_actor(directory: str | Path, *, temperature: float = 1.0, device: str = "auto") -> CheckpointActor:
-    """The agent of a checkpoint directory, for batches. Raises UsageError for a directory that is no agent's checkpoint."""
+def load_actor(
+    directory: str | Path, *, temperature: float = 1.0, device: str = "auto", precision: str = "fp32"
+) -> CheckpointActor:
+    """The agent of a checkpoint directory, for batches. `precision` of its answers: fp32, bf16, or auto as in training.
+
+    Raises UsageError for a directory that is no agent's checkpoint.
+    """
     checkpoint = load_checkpoint(directory, device=device)
-    return CheckpointActor(
+    actor = CheckpointActor(
         checkpoint.model, checkpoint.tokenizer, checkpoint.card, temperature=temperature, version=checkpoint.name
     )
+    if is_bf16(precision):
+        actor.generation = actor.generation.model_copy(update={"precision": "bf16"})
+    return actor
 
 
 def load_policy(directory: str, *, temperature: float = 0.0, device: str = "auto", threads: int = 1) -> CheckpointPolicy:

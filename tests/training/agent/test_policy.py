@@ -12,7 +12,7 @@ from harness.policies import PolicyConfig, make_policy
 from harness.rollout import run_episode
 from harness.types import EpisodeSpec, Observation
 from tests.training.agent.toy import CARD, ButtonsEnv, clicking, page, save, tasks, taught_actor
-from training.agent.policy import CheckpointActor, CheckpointPolicy
+from training.agent.policy import CheckpointActor, CheckpointPolicy, load_actor
 from training.agent.prompting import encode_expert, get_codec
 from training.models import save_checkpoint
 
@@ -87,6 +87,19 @@ def test_answers_do_not_depend_on_the_batch(actor: CheckpointActor) -> None:
 
     together = actor.act_all([Request(seed) for seed in range(4)])
     assert [output.token_ids for output in together] == [output.token_ids for output in alone]
+
+
+def test_answers_in_bfloat16_are_nearly_those_in_float32(directory: Path) -> None:
+    def ask(precision: str) -> tuple[float, ...]:
+        actor = load_actor(directory, temperature=0.0, device="cpu", precision=precision)
+        assert actor.generation.precision == precision
+        policy = CheckpointPolicy(actor)
+        policy.reset("Keep it", tasks()[0], 0)
+        return policy.act(page(("Save", "Help", "Cancel"))).logprobs or ()
+
+    exact, rounded = ask("fp32"), ask("bf16")
+    assert exact != rounded, "it was not rounded"
+    assert rounded == pytest.approx(exact, abs=0.05)
 
 
 def test_a_page_that_is_too_long_is_cut_and_counted(actor: CheckpointActor) -> None:
