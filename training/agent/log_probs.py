@@ -1,10 +1,12 @@
 """Rows → padded tensors → log-probabilities of the sampled tokens.
 
-    ┌ left padding ┬ prompt ┬ response ┬ right padding ┐        P = longest prompt, T = longest response of the micro-batch
-    attention 0      1        1          0                      one block of logits, the last T + 1 positions, serves all rows
+    ┌ prompt ┬ response ┬ padding ┐        padding on the right: a causal model never looks there, so no attention mask is
+    └────────┴──────────┴─────────┘        needed, and without one attention is faster
 
 Logits are made at response positions only: the vocabulary is most of a small model's cost. Softmax is taken in float32 (float64
 stays), whatever the model computes in. Every token of a response is attended to; the loss mask is another thing.
+
+Shapes: R rows, L tokens of the longest, T tokens of the longest response, V vocabulary.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import torch
 from torch import Tensor
 
 from training.agent.rows import Row
+from training.models.heads import add_target_head, network_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,8 @@ class MicroBatch:
 
     places: tuple[int, ...]
     input_ids_RL: Tensor
-    attention_RL: Tensor
+    before_RT: Tensor
+    """Where, in the flattened (R·L) positions, the state stands that predicts each response token; 0 beyond a response."""
     response_ids_RT: Tensor
     mask_RT: Tensor
 
@@ -48,53 +52,36 @@ def split(rows: Sequence[Row], places: Sequence[int], max_cells: int) -> list[li
     Rows are sorted by length, so that padding is little and few different shapes are compiled. The same rows give the same split.
     """
     found: list[list[int]] = []
-    prompt = response = 0
     for place in sorted(places, key=lambda p: (len(rows[p]), p)):
-        row = rows[place]
-        longer = max(prompt, len(row.prompt_ids)) + max(response, len(row.response_ids))
-        if found and longer * (len(found[-1]) + 1) <= max_cells:
+        if found and len(rows[place]) * (len(found[-1]) + 1) <= max_cells:
             found[-1].append(place)
-            prompt, response = max(prompt, len(row.prompt_ids)), max(response, len(row.response_ids))
         else:
             found.append([place])
-            prompt, response = len(row.prompt_ids), len(row.response_ids)
     return found
 
 
 def collate(rows: Sequence[Row], places: Sequence[int], device: torch.device | str = "cpu") -> MicroBatch:
     """Pad some rows. Padding ids are 0: nothing attends to them."""
-    prompt = max(len(rows[p].prompt_ids) for p in places)
-    response = max(len(rows[p].response_ids) for p in places)
-    input_ids = torch.zeros(len(places), prompt + response, dtype=torch.long)
-    attention = torch.zeros(len(places), prompt + response, dtype=torch.long)
+    length, response = max(len(rows[p]) for p in places), max(len(rows[p].response_ids) for p in places)
+    input_ids = torch.zeros(len(places), length, dtype=torch.long)
+    before = torch.zeros(len(places), response, dtype=torch.long)
+    response_ids = torch.zeros(len(places), response, dtype=torch.long)
     mask = torch.zeros(len(places), response, dtype=torch.bool)
     for r, place in enumerate(places):
         row = rows[place]
-        start, end = prompt - len(row.prompt_ids), prompt + len(row.response_ids)
-        input_ids[r, start:end] = torch.tensor((*row.prompt_ids, *row.response_ids))
-        attention[r, start:end] = 1
-        mask[r, : len(row.mask)] = torch.tensor(row.mask)
-    return MicroBatch(
-        tuple(places),
-        input_ids.to(device),
-        attention.to(device),
-        input_ids[:, prompt:].to(device),
-        mask.to(device),
-    )
+        start, count = len(row.prompt_ids), len(row.response_ids)
+        input_ids[r, : start + count] = torch.tensor((*row.prompt_ids, *row.response_ids))
+        before[r, :count] = torch.arange(count) + (r * length + start - 1)
+        response_ids[r, :count] = torch.tensor(row.response_ids)
+        mask[r, :count] = torch.tensor(row.mask)
+    return MicroBatch(tuple(places), input_ids.to(device), before.to(device), response_ids.to(device), mask.to(device))
 
 
 def score(model: Any, batch: MicroBatch, temperature: float) -> TokenScores:
     """One forward pass. `temperature` is the sampler's: π is what was sampled from."""
-    tokens = batch.response_ids_RT.shape[1]
-    position_ids = (batch.attention_RL.cumsum(-1) - 1).clamp(min=0)
-    logits = model(
-        input_ids=batch.input_ids_RL,
-        attention_mask=batch.attention_RL,
-        position_ids=position_ids,
-        logits_to_keep=tokens + 1,
-        use_cache=False,
-    ).logits
-    logits_RTV = logits[:, -(tokens + 1) : -1]
+    add_target_head(network_of(model))
+    logits = model(input_ids=batch.input_ids_RL, use_cache=False, target_positions=batch.before_RT.reshape(-1))
+    logits_RTV = logits.unflatten(0, batch.before_RT.shape)
     if logits_RTV.dtype != torch.float64:
         logits_RTV = logits_RTV.float()
     logits_RTV = logits_RTV / temperature

@@ -3,6 +3,7 @@
     inner step 1         old := detach(new): every ratio is 1, and there is nothing to compute beforehand
     inner steps 2 …      pass 1, no gradient: log-ratios of all rows → log s_i of whole trajectories
                          pass 2: row by row, weights of the whole step           (training.objectives.ratios)
+                         where a step is one micro-batch, pass 2 knows all rows by itself: there is no pass 1
 
 Weights are made from the whole step before the first micro-batch, so no split changes the gradient beyond rounding
 (tests/training/agent/test_update.py). accelerate's own accumulation would divide by the number of micro-batches: it stays 1.
@@ -12,7 +13,7 @@ With several processes each takes every n-th micro-batch of the same batch; grad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -23,6 +24,8 @@ from torch import Tensor
 from training.agent.grouping import Batch
 from training.agent.log_probs import MicroBatch, TokenScores, collate, score, split
 from training.agent.statistics import StepStatistics, UpdateStatistics
+from training.models.attention import use_short_attention, use_stock_attention
+from training.models.heads import network_of
 from training.objectives import ObjectiveConfig, RowTensors, objective_loss, row_weights, trajectory_log_ratios
 from training.objectives.ratios import trajectory_sums
 
@@ -75,6 +78,14 @@ class Updater:
         if not batch.rows:
             return self._statistics
         self.model.train()
+        network = network_of(self.model)
+        use_short_attention(network)
+        try:
+            return self._run(batch)
+        finally:
+            use_stock_attention(network)
+
+    def _run(self, batch: Batch) -> UpdateStatistics:
         recorded = self.objective.expert.policy == "recorded"
         start: list[Tensor | None] = [None] * len(batch.rows)
         parts = _minibatches(batch, self.settings.minibatches)
@@ -97,11 +108,15 @@ class Updater:
         tokens_R = torch.tensor([batch.rows[p].tokens for p in places])
         weights = row_weights(self.objective.aggregation, tokens_R, trajectory_R, constant=self.objective.constant)
         weight_of = dict(zip(places, weights.tolist(), strict=True))
-        log_s = self._trajectory_log_ratios(batch, places, old)
+        joint = self.objective.ratio == "trajectory" and any(old.log_probs[p] is not None for p in places)
+        alone = len(split(batch.rows, places, self.settings.micro_batch_cells)) == 1
+        log_s = self._log_s(batch, old, self._scored(batch, places)) if joint and not alone else None
         step = StepStatistics()
         for micro, sync in self._micro_batches(batch, places):
             with nullcontext() if sync else self.accelerator.no_sync(self.model):
                 scores = self._score(self.model, micro)
+                if joint and alone:
+                    log_s = self._log_s(batch, old, [(micro, scores.log_probs_RT.detach())])
                 rows = self._tensors(batch, micro, scores, weight_of, old, log_s, device)
                 loss = objective_loss(self.objective, rows)
                 # Gradients of several processes are averaged; ours are parts of a sum.
@@ -173,14 +188,16 @@ class Updater:
             reference_log_probs_RT=reference_RT,
         )
 
-    def _trajectory_log_ratios(self, batch: Batch, places: Sequence[int], old: _Old) -> Tensor | None:
-        """Pass 1. None where all ratios are 1 or are taken within a row."""
-        if self.objective.ratio != "trajectory" or all(old.log_probs[p] is None for p in places):
-            return None
-        sums = torch.zeros(len(batch.rows), dtype=torch.float64)
+    def _scored(self, batch: Batch, places: Sequence[int]) -> Iterator[tuple[MicroBatch, Tensor]]:
+        """Pass 1: log π of all rows as they are now, without gradient."""
         for micro in self._all(batch, places):
             with torch.no_grad():
-                new_RT = self._score(self.model, micro).log_probs_RT
+                yield micro, self._score(self.model, micro).log_probs_RT
+
+    def _log_s(self, batch: Batch, old: _Old, scored: Iterable[tuple[MicroBatch, Tensor]]) -> Tensor:
+        """Log-ratio per trajectory, from all of its rows."""
+        sums = torch.zeros(len(batch.rows), dtype=torch.float64)
+        for micro, new_RT in scored:
             for r, place in enumerate(micro.places):
                 kept = old.log_probs[place]
                 if kept is not None:
@@ -188,15 +205,12 @@ class Updater:
                     count = len(kept)
                     one, _ = trajectory_sums(new_RT[row, :count], kept[None].to(new_RT), micro.mask_RT[row, :count])
                     sums[place] = one.item()
-        tokens = batch.tokens_R()
-        return trajectory_log_ratios(sums, tokens, torch.tensor(batch.trajectory_R), batch.trajectories)
+        return trajectory_log_ratios(sums, batch.tokens_R(), torch.tensor(batch.trajectory_R), batch.trajectories)
 
     def _old_log_probs(self, batch: Batch) -> list[Tensor | None]:
         """log π at the beginning of the update, per row, by the forward pass that training takes."""
         found: list[Tensor | None] = [None] * len(batch.rows)
-        for micro in self._all(batch, range(len(batch.rows))):
-            with torch.no_grad():
-                log_probs_RT = self._score(self.model, micro).log_probs_RT
+        for micro, log_probs_RT in self._scored(batch, range(len(batch.rows))):
             for r, place in enumerate(micro.places):
                 found[place] = log_probs_RT[r, : len(batch.rows[place].response_ids)].cpu()
         return found

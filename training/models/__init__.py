@@ -9,6 +9,7 @@ checkpoint   save_checkpoint, load_checkpoint    weights + tokenizer + preset.js
 generate     generate                       many prompts at once: texts, token ids, log-probabilities
   ├ slots    the key/value cache            prompts padded on the right, one growing slot per row
   └ sampling temperature, top-p, seed       one random stream per request, whatever it is batched with
+heads        add_target_head                logits at chosen positions only
 choice       choice_probabilities           P(`success`) against P(`failure`) from the first token
 """
 

@@ -73,8 +73,10 @@ def joint_loss(model: Any, old: Any, data: Batch, low: float, high: float) -> Te
     return -torch.stack(terms).mean()
 
 
-def test_two_inner_steps_are_those_of_the_textbook() -> None:
-    """The first at ratio 1, the second with ratios of whole trajectories, each against the joint graph."""
+@pytest.mark.parametrize("cells", [60, 10**6])
+def test_two_inner_steps_are_those_of_the_textbook(cells: int) -> None:
+    """The first at ratio 1, the second with ratios of whole trajectories, each against the joint graph; in many micro-batches
+    with a pass before, and in one without."""
     data, model, old, lr = batch(3, [2, 3, 1]), tiny_llama(), tiny_llama(), 0.05
     expected = tiny_llama()
     for _ in range(2):
@@ -83,7 +85,7 @@ def test_two_inner_steps_are_those_of_the_textbook() -> None:
         with torch.no_grad():
             for parameter, gradient in zip(expected.parameters(), gradients, strict=True):
                 parameter -= lr * gradient
-    statistics = updater(model, inner_epochs=2, lr=lr).run(data)
+    statistics = updater(model, inner_epochs=2, lr=lr, micro_batch_cells=cells).run(data)
     assert torch.allclose(weights(model), weights(expected), rtol=0, atol=1e-12)
     assert statistics.steps[0].sums["clipped"] == 0
     assert (statistics.steps[0].peaks["ratio_max"], statistics.steps[1].peaks["ratio_max"] > 1.001) == (1.0, True)
@@ -169,6 +171,14 @@ def test_a_gradient_that_is_not_finite_leaves_the_weights_alone() -> None:
     summary = updater(model).run(broken).summary()
     assert summary["skipped_steps"] == 1
     assert torch.equal(weights(model), before)
+
+
+def test_the_models_own_attention_is_back_after_an_update() -> None:
+    """Rollouts, checkpoints and evaluations between updates take it."""
+    model = tiny_llama()
+    before = model.config._attn_implementation
+    updater(model).run(batch(5, [1, 1]))
+    assert model.config._attn_implementation == before
 
 
 def test_nothing_to_train_on_changes_nothing() -> None:

@@ -19,9 +19,10 @@ from tests.training.models.support import tiny
 from training.models import PromptEncoder
 from training.models.checkpoint import inference_copy
 from training.models.choice import choice_probabilities
+from training.models.heads import add_target_head
 from training.world_model.sft.batches import plan
 from training.world_model.sft.judging import Verdicts
-from training.world_model.sft.loss import ROUNDED_TO, add_target_head, target_loss, target_positions
+from training.world_model.sft.loss import ROUNDED_TO, target_loss, target_positions
 from training.world_model.sft.tokens import IGNORED, TokenTable, _table
 from training.world_model.sft.trainer import TargetTrainer
 

@@ -1,16 +1,12 @@
 """The loss: mean over target tokens of −log p(token | what stands before it), with logits at those positions only.
 
-On a CPU the output layer over a whole page costs more than the rest of a small model; positions in the prompt, and padding, need
-no logits. Equal to TRL's SFTTrainer with completion-only loss (tests/training/sft/test_against_trl.py).
+Positions in the prompt, and padding, need no logits (training.models.heads). Equal to TRL's SFTTrainer with completion-only loss
+(tests/training/sft/test_against_trl.py).
 
 Shapes: B rows, L tokens, N target positions (rounded up), H width, V vocabulary.
 """
 
 from __future__ import annotations
-
-import functools
-import types
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -50,22 +46,3 @@ def target_loss(
         total = (weights_N * F.cross_entropy(logits_NV.float(), labels_N, ignore_index=IGNORED, reduction="none")).sum()
     count = (labels_N != IGNORED).sum() if tokens is None else torch.as_tensor(tokens, device=total.device)
     return total / count.clamp(min=1)
-
-
-def add_target_head(model: Any) -> None:
-    """`model(…, target_positions=(N,))` returns logits (N, V) at these positions; without it the forward is as before.
-
-    Inside the model's own forward, because FSDP gathers weights and PEFT adds to them there and nowhere else.
-    """
-    original = model.forward
-
-    @functools.wraps(type(model).forward)
-    def forward(self: Any, *args: Any, target_positions: torch.Tensor | None = None, **kwargs: Any) -> Any:
-        if target_positions is None:
-            return original(*args, **kwargs)
-        kwargs.pop("labels", None)
-        kwargs.pop("num_items_in_batch", None)
-        hidden_BLH = self.base_model(*args, **kwargs).last_hidden_state
-        return self.get_output_embeddings()(hidden_BLH.reshape(-1, hidden_BLH.shape[-1])[target_positions])
-
-    model.forward = types.MethodType(forward, model)

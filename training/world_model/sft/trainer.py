@@ -20,10 +20,11 @@ from trl.trainer.sft_trainer import SFTTrainer
 
 from training.models.attention import use_short_attention
 from training.models.checkpoint import inference_copy
+from training.models.heads import add_target_head, network_of
 from training.models.presets import LoraConfig
 from training.world_model.sft.batches import Plan, in_order, padded
 from training.world_model.sft.judging import Verdicts
-from training.world_model.sft.loss import add_target_head, target_loss, target_positions
+from training.world_model.sft.loss import target_loss, target_positions
 from training.world_model.sft.tokens import IGNORED, TokenTable
 
 Measure = Callable[[Any], Mapping[str, float]]
@@ -70,7 +71,7 @@ class TargetTrainer(SFTTrainer):
         self._tokenizer = tokenizer
         self._pad = int(tokenizer.pad_token_id or 0)
         self.model: Any
-        network = model.get_base_model() if hasattr(model, "peft_config") else model
+        network = network_of(model)
         add_target_head(network)
         use_short_attention(network)
         super().__init__(
