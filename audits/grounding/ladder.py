@@ -34,6 +34,8 @@ GROUNDED: Final = frozenset({"exact", "contextual", "fuzzy"})
 SHOWN: Final = 3
 """Candidates kept as evidence."""
 _WRITING: Final = frozenset({"fill", "type", "clear", "select_option", "check", "uncheck"})
+_NEEDS_ENABLED: Final = _WRITING | {"click", "dblclick"}
+"""A browser hovers over, focuses, drags and presses keys on what is disabled (Playwright's actionability; tests/envs)."""
 
 
 class Candidate(Record):
@@ -169,7 +171,7 @@ def _unresolved(
 
 
 def _unfit(node: Node, action: str) -> str:
-    if node.get("disabled") in (True, "true"):
+    if action in _NEEDS_ENABLED and node.get("disabled") in (True, "true"):
         return "the element is disabled"
     if action in _WRITING and node.get("readonly") in (True, "true"):
         return "the element is read-only"

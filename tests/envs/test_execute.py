@@ -133,11 +133,26 @@ def test_type_fills_and_presses_enter(form: Form) -> None:
 
 
 @pytest.mark.parametrize(
+    "action",
+    [
+        "hover('{button .Off}')",
+        "focus('{button .Off}')",
+        "press('{button .Off}', 'Enter')",
+        "drag_and_drop('{button .Off}', '{image .Place}')",
+    ],
+)
+def test_a_disabled_element_takes_what_needs_no_enabled_one(form: Form, action: str) -> None:
+    """The resolver of audits relies on it (audits.grounding.ladder)."""
+    assert form.act(action).action_error is None
+
+
+@pytest.mark.parametrize(
     ("action", "kind"),
     [
         ("click('9999')", "stale"),
         ("click('no bid!')", "bad_argument"),
         ("click('{button .Off}')", "disabled"),
+        ("dblclick('{button .Off}')", "disabled"),
         ("fill('{button .Go}', 'x')", "not_editable"),
         ("click('{button .Under}')", "covered"),
         ("select_option('{combobox}', 'blue')", "no_option"),

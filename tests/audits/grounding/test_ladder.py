@@ -92,6 +92,12 @@ def test_what_is_there_and_cannot_take_the_action() -> None:
     assert ground(readonly, describe(readonly, "1"), "click", CONFIG).kind == "exact"
 
 
+@pytest.mark.parametrize("action", ["hover", "focus", "press", "drag_and_drop", "upload_file"])
+def test_what_a_browser_does_with_a_disabled_element_is_replayed(action: str) -> None:
+    """`sign-agreement` is solved by hovering over a disabled text and scrolling it: its recorded replays failed here."""
+    assert ground(SHOP, describe(SHOP, "12"), action, CONFIG).kind == "exact"
+
+
 def test_actions_without_an_element() -> None:
     sites = ("http://shop.localhost:1",)
     assert ground_other(parse_action('goto("http://shop.localhost:1/a")'), sites).kind == "no_element"
