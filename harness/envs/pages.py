@@ -16,6 +16,8 @@ from harness.types import OpenPage
 
 MAX_TITLE = 500
 """Characters of a title that are kept."""
+OPENING_SECONDS = 1.0
+"""How long a window that a page said it opens is waited for: a popup blocker, or a window of that name, brings none."""
 
 
 class Pages:
@@ -28,6 +30,8 @@ class Pages:
         self._history: list[Any] = []
         self._pending: set[Any] = set()
         self._sessions: dict[Any, Any] = {}
+        self._opening: list[float] = []
+        """`time.monotonic()` of each window that was announced and has not come."""
         self.last_request_end = 0.0
         """`time.monotonic()` of it, for any page."""
         self.dialogs: list[str] = []
@@ -40,7 +44,11 @@ class Pages:
 
     # ---------------------------------------------------------------- events
 
+    def _on_window_open(self, _event: Any) -> None:
+        self._opening.append(time.monotonic())
+
     def _on_page(self, page: Any) -> None:
+        del self._opening[:1]
         if len(self._history) >= self._max_pages:
             self.popups_closed += 1
             page.close()
@@ -100,10 +108,19 @@ class Pages:
         """Is a request of the active page in flight? Event streams and web sockets do not count: they never end."""
         return any(_belongs(r, self.active) and r.resource_type not in ("eventsource", "websocket") for r in self._pending)
 
+    def opening(self) -> bool:
+        """Has a page opened a window that is not here yet? It says so while it is clicked; on a busy machine the window itself
+        comes after the page has been quiet, and would be missed."""
+        now = time.monotonic()
+        self._opening = [at for at in self._opening if now - at < OPENING_SECONDS]
+        return bool(self._opening)
+
     def cdp(self, page: Any) -> Any:
-        """One DevTools session per page: opening one costs as much as the call it is for."""
+        """One DevTools session per page: opening one costs as much as the call it is for. It also tells of windows."""
         if page not in self._sessions:
-            self._sessions[page] = self._context.new_cdp_session(page)
+            session = self._sessions[page] = self._context.new_cdp_session(page)
+            session.on("Page.windowOpen", self._on_window_open)
+            session.send("Page.enable")
         return self._sessions[page]
 
     def forget_cdp(self, page: Any) -> None:

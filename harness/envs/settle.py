@@ -81,7 +81,7 @@ def settle(pages: Pages, *, since: float, quiet_seconds: float, cap_seconds: flo
         page = pages.active
         try:
             page.wait_for_load_state("domcontentloaded", timeout=left * 1000)
-            if pages.busy():
+            if pages.busy() or pages.opening():
                 page.wait_for_timeout(POLL_MS)
                 continue
             start = max(since, pages.last_request_end)
@@ -93,6 +93,6 @@ def settle(pages: Pages, *, since: float, quiet_seconds: float, cap_seconds: flo
                 continue
             pages.active.wait_for_timeout(POLL_MS)
             continue
-        if quiet and page is pages.active and not pages.busy() and pages.last_request_end <= start:
+        if quiet and page is pages.active and not pages.busy() and not pages.opening() and pages.last_request_end <= start:
             return True
     return False

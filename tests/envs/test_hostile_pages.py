@@ -5,6 +5,7 @@ A page whose script never ends cannot be answered from inside the process; tests
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from harness.actions import parse_action
 from harness.envs.browser import BrowserEnv
 from harness.envs.config import BrowserConfig
+from harness.envs.pages import OPENING_SECONDS
 from harness.envs.session import BrowserSession
 from harness.errors import EnvError, SiteError
 from harness.protocols import StepResult
@@ -26,6 +28,7 @@ PAGES = {
     "/500": Reply("<h1>oops</h1>", 500),
     "/closes": "<title>closes</title><button onclick='window.close()'>Bye</button>",
     "/opens": "<title>opens</title><button onclick='window.open(\"/closes\")'>Open</button>",
+    "/named": '<title>named</title><button onclick=\'window.open("/plain", "one")\'>Open</button>',
     "/alerts": "<title>alerts</title><button onclick='while (true) alert(1)'>Go</button>",
     "/three-alerts": "<title>t</title><button onclick='alert(1);confirm(2);prompt(3);document.title=\"done\"'>Go</button>",
     "/popups": "<title>popups</title><button onclick='for (let i = 0; i < 60; i++) window.open(\"/plain?\" + i)'>Go</button>",
@@ -79,6 +82,20 @@ def test_a_popup_is_active_until_it_closes_itself(env: BrowserEnv, site: str) ->
     back = click_button(env, popup.axtree).observation
     assert back.title == "opens"
     assert len(back.open_pages) == 1
+
+
+def test_a_window_that_is_announced_and_never_comes_is_not_waited_for_long(env: BrowserEnv, site: str) -> None:
+    """A window of that name that is open already is no new one; another may be kept from opening."""
+    _, observation = env.reset(url_spec(f"{site}/named"))
+    assert click_button(env, observation.axtree).observation.title == "plain"
+    again = env.step(parse_action("tab_focus(0)")).observation
+    assert len(click_button(env, again.axtree).observation.open_pages) == 2
+    assert not env._pages.opening()
+    env._pages._on_window_open({})
+    began = time.monotonic()
+    assert env.step(parse_action("noop(0)")).action_error is None
+    assert time.monotonic() - began >= OPENING_SECONDS
+    assert not env._pages.opening()
 
 
 def test_when_the_last_page_is_closed_a_blank_one_opens(env: BrowserEnv, site: str) -> None:
