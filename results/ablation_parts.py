@@ -42,13 +42,14 @@ def merged(parts: Sequence[Ablation]) -> Ablation:
     shared = Cost()
     for part in parts:
         shared = shared + part.shared_cost
+    listed = [about for part in parts for about in _about(part)]
     config: JsonDict = {name: first.config[name] for name in _TOLD if name in first.config}
     return first.model_copy(
         update={
             "seeds": seeds,
             "cells": tuple(cells[place] for place in sorted(cells, key=lambda p: (p[0], order[p[1]]))),
             "shared_cost": shared,
-            "config": {**config, PARTS: [about for part in parts for about in _about(part)]},
+            "config": {**config, PARTS: {str(n): about for n, about in enumerate(listed, start=1)}},
             "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
     )
@@ -89,6 +90,6 @@ def _better(known: Cell | None, cell: Cell) -> Cell:
 def _about(part: Ablation) -> list[JsonDict]:
     """What a part does not share with the others; a part that was itself merged brings all of its own."""
     if PARTS in part.config:
-        return cast("list[JsonDict]", part.config[PARTS])
+        return list(cast("dict[str, JsonDict]", part.config[PARTS]).values())
     done = sum(cell.state == "done" for cell in part.cells)
     return [{"seeds": list(part.seeds), "cells_done": done, **{name: part.config.get(name) for name in _OWN}}]

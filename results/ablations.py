@@ -243,8 +243,8 @@ def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -
 
 def _sets_of_inputs(ablation: Ablation) -> int:
     """Of a merged grid; 1 for one that was run in one place."""
-    parts = cast("list[dict[str, Any]]", ablation.config.get(PARTS, []))
-    hashes = [{name: about["sha256"] for name, about in (part.get("inputs") or {}).items()} for part in parts]
+    parts = cast("dict[str, dict[str, Any]]", ablation.config.get(PARTS, {}))
+    hashes = [{name: about["sha256"] for name, about in (part.get("inputs") or {}).items()} for part in parts.values()]
     return max(1, len({tuple(sorted(one.items())) for one in hashes}))
 
 
