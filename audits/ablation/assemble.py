@@ -104,13 +104,18 @@ def _cell(cell: PlannedCell, plan: Plan, stages: Stages, users: Mapping[str, int
     broken = [record for record in begun if record.state == "failed"]
     if broken:
         problem = "; ".join(f"stage {record.stage}: {record.problem}" for record in broken)
-        return Cell(level=cell.level, seed=cell.seed, state="failed", problem=problem, **about)
+        return Cell(level=cell.level, seed=cell.seed, state="failed", problem=_placeless(problem, stages), **about)
     if not all(stages.done(plan.stages[stage_id]) for stage_id in cell.stages):
         return Cell(level=cell.level, seed=cell.seed, state="running", **about)
     try:
         return harvest(cell, stages).model_copy(update=about)
     except HarnessError as error:
-        return Cell(level=cell.level, seed=cell.seed, state="failed", problem=str(error), **about)
+        return Cell(level=cell.level, seed=cell.seed, state="failed", problem=_placeless(str(error), stages), **about)
+
+
+def _placeless(problem: str, stages: Stages) -> str:
+    """A grid may be published: where it lay on a machine is nobody's business."""
+    return problem.replace(f"{stages.directory}/", "").replace(f"{stages.root}/", "")
 
 
 def _cost(stage_id: str, stages: Stages) -> Cost:

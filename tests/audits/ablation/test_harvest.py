@@ -156,6 +156,14 @@ def test_what_is_damaged_is_a_failed_cell(place: tuple[Plan, Stages]) -> None:
     assert "\n" not in cell.problem
 
 
+def test_why_a_cell_failed_names_no_place_of_this_machine(place: tuple[Plan, Stages]) -> None:
+    stages, stage = place[1], stage_of(place[0], "dream")
+    record = stages.record(stage.id)
+    assert record is not None
+    stages.write(record.model_copy(update={"state": "failed", "problem": f"harness: {stages.out(stage.id)} holds no dream"}))
+    assert first(assemble(*place)).problem == f"stage dream: harness: {stage.id} holds no dream"
+
+
 def test_a_cell_that_was_not_begun_is_not_there(place: tuple[Plan, Stages]) -> None:
     for path in place[1].directory.glob("*.json"):
         path.unlink()
