@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,7 +70,7 @@ def ablate(
         return
     if config is None:
         raise UsageError("ablate needs a grid", fix="--config configs/ablations/dream_length.toml; or harness ablate merge")
-    grid = _grid(config, inputs or [], values or [], _chosen(seeds, seed))
+    grid = _grid(config, inputs or [], values or [], seeds, seed or [])
     console = Console()
     stages = Stages(out)
     if dry_run:  # also before the inputs are made
@@ -119,31 +118,24 @@ def merge(
     console.print(f"\ngrid: {out / found.name}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _chosen(first: int | None, only: list[int] | None) -> Callable[[Sequence[int]], tuple[int, ...]]:
-    """Which of a file's seeds."""
-    if first is not None and only:
-        raise UsageError("--seeds and --seed both choose seeds", fix="give one of them")
-
-    def choose(there: Sequence[int]) -> tuple[int, ...]:
-        if unknown := sorted(set(only or ()) - set(there)):
-            raise UsageError(f"the grid has no seed {unknown[0]}", fix=f"it has {', '.join(map(str, there))}")
-        return tuple(seed for seed in there[:first] if not only or seed in only)
-
-    return choose
-
-
-def _grid(config: Path, inputs: list[str], values: list[str], choose: Callable[[Sequence[int]], tuple[int, ...]]) -> Grid:
+def _grid(config: Path, inputs: list[str], values: list[str], first: int | None, only: list[int]) -> Grid:
+    """The file's grid with other inputs and values, and its first seeds or `only` some."""
     from audits.ablation import read_grid
 
     grid = read_grid(config)
+    if first is not None and only:
+        raise UsageError("--seeds and --seed both choose seeds", fix="give one of them")
+    if absent := sorted(set(only) - set(grid.seeds)):
+        raise UsageError(f"the grid has no seed {absent[0]}", fix=f"it has {', '.join(map(str, grid.seeds))}")
     changes: dict[str, dict[str, Any]] = {}
     for kind, there, given in (("input", grid.inputs, inputs), ("value", grid.values, values)):
         pairs = dict(_pair(kind, text) for text in given)
         if unknown := sorted(pairs.keys() - there.keys()):
             raise UsageError(f"{config} has no {kind} {', '.join(unknown)}", fix=f"it has {', '.join(there) or 'none'}")
         changes[f"{kind}s"] = {**there, **pairs}
+    chosen = tuple(seed for seed in grid.seeds[:first] if not only or seed in only)
     # Checked again: a value may speak of stages.
-    return type(grid).model_validate({**grid.model_dump(), **changes, "seeds": choose(grid.seeds)})
+    return type(grid).model_validate({**grid.model_dump(), **changes, "seeds": chosen})
 
 
 def _pair(kind: str, text: str) -> tuple[str, str]:

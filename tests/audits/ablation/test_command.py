@@ -59,7 +59,7 @@ def test_a_value_changes_what_is_told(tmp_path: Path) -> None:
     from audits.ablation import make_plan
     from harness.cli.ablate import _grid
 
-    grid = _grid(Path(GRID), [], ["updates=7"], lambda seeds: tuple(seeds[:1]))
+    grid = _grid(Path(GRID), [], ["updates=7"], 1, [])
     plan = make_plan(grid, dict.fromkeys(grid.inputs, "0"), tmp_path)
     assert all("updates = 7\n" in stage.config for stage in plan.stages.values() if stage.name == "agent")
     assert grid.seeds == (0,)
