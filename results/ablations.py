@@ -78,7 +78,7 @@ class Cell(Record):
     seed: int
     state: CellState
     problem: str = ""
-    """Why it failed; one line."""
+    """Why it failed, or of a cell that is done what it lacks; one line."""
     dreamed: tuple[Trial, ...] = ()
     real: tuple[Trial, ...] = ()
     replayed: tuple[Trial, ...] = ()
@@ -136,6 +136,11 @@ def read_ablation(path: Path) -> Ablation:
 def write_ablation(path: Path, ablation: Ablation) -> None:
     """Replace the file atomically: a reader sees the grid before or after a cell."""
     replace_file(path, (ablation.model_dump_json() + "\n").encode())
+
+
+def scored(trials: Iterable[Trial]) -> bool:
+    """Whether any has a score."""
+    return any(trial.success is not None for trial in trials)
 
 
 def success(trials: Iterable[Trial]) -> Rate:
@@ -232,6 +237,8 @@ def ablation_report(ablation: Ablation, papers: Sequence[PublishedPaper] = ()) -
     if (sets := _sets_of_inputs(ablation)) > 1:
         warnings.append(f"Its parts were made from {sets} different sets of inputs: seeds differ by more than their training.")
     warnings += [f"{cell.level}, seed {cell.seed} failed: {cell.problem or 'no reason given'}" for cell in failed]
+    lacking = [cell for cell in ablation.cells if cell.state == "done" and cell.problem]
+    warnings += [f"{cell.level}, seed {cell.seed}: {cell.problem}" for cell in lacking]
     return Report(
         title=_title(ablation),
         summary=f"{done} of {planned} cells done ({len(ablation.levels)} levels × {len(ablation.seeds)} seeds)"
@@ -257,7 +264,9 @@ def _row(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
     seeds = f"{len(cells)} of {len(ablation.seeds)}"
     if not cells:
         return (level, seeds, *(None,) * 16)
-    dreamed = success(trial for cell in cells for trial in cell.dreamed)
+    dreams = [trial for cell in cells for trial in cell.dreamed]
+    dreamed = success(dreams)
+    judged = scored(dreams)
     real = success(trial for cell in cells for trial in cell.real)
     valid = [cell for cell in cells if cell.controls_passed]
     replayed = [trial for cell in valid for trial in cell.replayed]
@@ -268,8 +277,8 @@ def _row(ablation: Ablation, level: str) -> tuple[TableCell, ...]:
     return (
         level,
         seeds,
-        dreamed.value,
-        dreamed.interval,
+        dreamed.value if judged else None,
+        dreamed.interval if judged else None,
         dreamed.n,
         real.value,
         real.interval,

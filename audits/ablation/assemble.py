@@ -2,6 +2,7 @@
 
 What only one cell needed is that cell's cost; what several share is the grid's. A stage that a cell needs and that failed fails
 the cell, with the stage's own words; a cell that cannot be read is failed too. Both are named and counted, and are in no rate.
+Where every dream broke there is nothing to audit: what would read those dreams is not asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from audits.ablation.harvest import cost_of, harvest
+from audits.ablation.harvest import cost_of, harvest, speechless
 from audits.ablation.plan import Plan, PlannedCell
 from audits.ablation.provenance import PROVENANCE, joined, provenance, read_provenance
 from audits.ablation.records import Stages
@@ -101,16 +102,34 @@ def _cell(cell: PlannedCell, plan: Plan, stages: Stages, users: Mapping[str, int
         "cost": cost,
         "runs": {plan.stages[stage_id].name: f"{where}/{stage_id}" for stage_id in cell.stages if records[stage_id] is not None},
     }
-    broken = [record for record in begun if record.state == "failed"]
+    asked = _asked(cell, plan, stages)
+    broken = [record for record in begun if record.state == "failed" and record.id in asked]
     if broken:
         problem = "; ".join(f"stage {record.stage}: {record.problem}" for record in broken)
         return Cell(level=cell.level, seed=cell.seed, state="failed", problem=_placeless(problem, stages), **about)
-    if not all(stages.done(plan.stages[stage_id]) for stage_id in cell.stages):
+    if not all(stages.done(plan.stages[stage_id]) for stage_id in asked):
         return Cell(level=cell.level, seed=cell.seed, state="running", **about)
     try:
         return harvest(cell, stages).model_copy(update=about)
     except HarnessError as error:
         return Cell(level=cell.level, seed=cell.seed, state="failed", problem=_placeless(str(error), stages), **about)
+
+
+def _asked(cell: PlannedCell, plan: Plan, stages: Stages) -> set[str]:
+    """The stages that the cell needs: not those that read its dreams, where none of these has a verdict."""
+    dream = cell.gives["dreamed"]
+    if not stages.done(plan.stages[dream]):
+        return set(cell.stages)
+    try:
+        if not speechless(stages.out(dream)):
+            return set(cell.stages)
+    except HarnessError:  # said when the cell is read
+        return set(cell.stages)
+    mute = {dream}
+    for stage_id in cell.stages:  # earlier ones first
+        if not mute.isdisjoint(plan.stages[stage_id].needs):
+            mute.add(stage_id)
+    return set(cell.stages) - mute | {dream}
 
 
 def _placeless(problem: str, stages: Stages) -> str:

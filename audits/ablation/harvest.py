@@ -5,7 +5,8 @@
     audit     audit.json, rows     dreams called a success and replayed: P(real failure | dreamed success) comes from them
     cost      records' wall time, a training's log, tokens and episodes of runs
 
-A stage from which nothing can be scored fails the cell: no verdict is not a rate of zero.
+Real episodes of which none has a score fail the cell. Dreams of which none has a verdict do not: how the policy does for real is
+known all the same. There is then nothing to audit, and a dash for the dreams: no verdict is not a rate of zero.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from audits.metrics.summary import AuditSummary
 from audits.records import AuditRow
 from harness.errors import UsageError
 from harness.types import JsonDict
-from results.ablations import Cell, Cost, Trial
+from results.ablations import Cell, Cost, Trial, scored
 from results.files import Unreadable, read_gzipped
 from results.outcomes import outcomes_of
 from results.reader import MANIFEST, RunReader
@@ -34,27 +35,28 @@ PRIMARY_ARM = "stop"
 
 
 def harvest(cell: PlannedCell, stages: Stages) -> Cell:
-    """The cell, `done`, without its cost. Raises `UsageError` where a stage's output cannot be read or holds no score."""
+    """The cell, `done`, without its cost. Raises `UsageError` where output cannot be read, or no real episode has a score."""
+    dreamed = trials(stages.out(cell.gives["dreamed"]))
+    real = trials(where := stages.out(cell.gives["real"]))
+    if not scored(real):
+        raise UsageError(f"{where.name}: none of {len(real)} episodes has a score")
+    known = Cell(level=cell.level, seed=cell.seed, state="done", dreamed=dreamed, real=real)
+    if not scored(dreamed):
+        return known.model_copy(update={"problem": f"none of {len(dreamed)} dreams has a verdict: nothing to audit"})
     replayed, passed = _audited(cell, stages)
-    return Cell(
-        level=cell.level,
-        seed=cell.seed,
-        state="done",
-        dreamed=trials(stages.out(cell.gives["dreamed"])),
-        real=trials(stages.out(cell.gives["real"])),
-        replayed=replayed,
-        controls_passed=passed,
-    )
+    return known.model_copy(update={"replayed": replayed, "controls_passed": passed})
+
+
+def speechless(directory: Path) -> bool:
+    """Whether a finished run holds dreams and no verdict at all. Raises `HarnessError` where it cannot be read."""
+    return not scored(trials(directory))
 
 
 def trials(directory: Path) -> tuple[Trial, ...]:
-    """One trial per planned episode of a run. Raises `UsageError` if none has a score."""
-    found = outcomes_of(RunReader.open(directory))
-    if not any(outcome.scored for outcome in found):
-        raise UsageError(f"{directory.name}: none of {len(found)} episodes has a score")
+    """One trial per planned episode of a run."""
     return tuple(
         Trial(task_id=o.task_id, cluster=o.cluster, success=(o.state == "success") if o.scored else None, key=o.key)
-        for o in found
+        for o in outcomes_of(RunReader.open(directory))
     )
 
 

@@ -73,6 +73,12 @@ def test_what_was_not_run_is_a_dash_and_never_a_zero() -> None:
     assert value(ablation, "5", "seeds") == "0 of 2"
 
 
+def test_dreams_without_a_verdict_are_a_dash_and_never_a_zero() -> None:
+    ablation = grid(done("1", 0, dreamed=trials(None, None), real=trials(True)), done("5", 0, dreamed=trials(None, False)))
+    assert [value(ablation, "1", name) for name in ("dreamed success", "n dreams", "unscored", "REAL success")] == [None, 2, 2, 1]
+    assert value(ablation, "5", "dreamed success") == 0, "one of two was judged"
+
+
 def test_ssrf_is_withheld_where_controls_failed_or_were_not_run() -> None:
     replayed = {"replayed": trials(False, False)}
     assert value(grid(done("1", 0, controls_passed=True, **replayed)), "1", "SSRF") == 1

@@ -139,10 +139,31 @@ def test_a_failed_stage_fails_its_cells_with_its_own_words(place: tuple[Plan, St
     assert set(ablation_table(found).rows[0][2:]) == {None}, "dashes"
 
 
-def test_no_verdict_at_all_is_a_failed_cell_and_no_zero(place: tuple[Plan, Stages]) -> None:
-    out = place[1].out(stage_of(place[0], "dream").id)
+def test_where_every_dream_broke_real_success_is_told_and_there_is_nothing_to_audit(place: tuple[Plan, Stages]) -> None:
+    """As under a frozen world model: the audit's stage has nothing to read, and ends with a word about that."""
+    plan, stages = place
+    out = stages.out(stage_of(plan, "dream").id)
     shutil.rmtree(out)
     dreams(out, ("error", "error"))
+    wrote(stages, stage_of(plan, "report"), "failed", "exit code 2: harness: dreams holds no dream with a verdict to audit")
+    found = assemble(plan, stages)
+    cell = first(found)
+    assert (cell.state, cell.problem) == ("done", "none of 2 dreams has a verdict: nothing to audit")
+    assert outcomes(cell.dreamed) == [None, None]
+    assert outcomes(cell.real) == [True, False, None, None]
+    assert (cell.replayed, cell.controls_passed) == ((), None)
+    assert any("1, seed 0: none of 2 dreams has a verdict" in warning for warning in ablation_report(found).warnings)
+
+
+def test_a_failed_audit_of_dreams_with_verdicts_is_a_failed_cell(place: tuple[Plan, Stages]) -> None:
+    wrote(place[1], stage_of(place[0], "report"), "failed", "exit code 1: harness: no luck")
+    assert first(assemble(*place)).state == "failed"
+
+
+def test_no_real_score_at_all_is_a_failed_cell_and_no_zero(place: tuple[Plan, Stages]) -> None:
+    out = place[1].out(stage_of(place[0], "real").id)
+    shutil.rmtree(out)
+    make_run(out, plan([task("r0"), task("r1")]), ("error", "error"))
     cell = first(assemble(*place))
     assert cell.state == "failed"
     assert "none of 2 episodes has a score" in cell.problem
