@@ -113,6 +113,17 @@ def test_online_is_what_the_trainer_of_dreams_is_told_but_for_where_it_rolls_out
     )
 
 
+def test_the_demo_trains_as_a_cell_of_the_grids_does() -> None:
+    plan = planned(ROOT / "configs" / "ablations" / "dream_length.toml")
+    level = next(cell for cell in plan.cells if cell.level == "5")
+    cell = AgentConfig.model_validate(tomllib.loads(plan.stages[next(s for s in level.stages if s.startswith("agent"))].config))
+    demo = AgentConfig.model_validate(tomllib.loads((ROOT / "configs" / "agent" / "demo.toml").read_text()))
+    assert (demo.objective, demo.mixture) == (cell.objective, cell.mixture)
+    assert demo.dream.model_dump(exclude={"keep"}) == cell.dream.model_dump(exclude={"keep"}), "the demo audits its last dreams"
+    differ = {"world_model_tokens", "epochs"}
+    assert demo.trainer.model_dump(exclude=differ) == cell.trainer.model_dump(exclude=differ)
+
+
 def test_what_is_dreamt_for_the_table_is_what_is_played_for_real() -> None:
     plan = planned(ROOT / "configs" / "ablations" / "dream_length.toml")
     cell = next(cell for cell in plan.cells if cell.level == "5")
