@@ -71,7 +71,8 @@ def _audited(cell: PlannedCell, stages: Stages) -> tuple[tuple[Trial, ...], bool
         rows = [AuditRow.model_validate_json(line) for line in read_gzipped(directory / ROWS).splitlines()]
     except (OSError, ValidationError, Unreadable) as error:
         raise UsageError(f"{directory.name}: the audit cannot be read: {str(error).splitlines()[0]}") from None
-    claimed = [row for row in rows if row.dreamed and row.arm == PRIMARY_ARM and not row.anchor]
+    own = [row for row in rows if not row.anchor] or rows  # at the level `copy` the anchor is the world model in question
+    claimed = [row for row in own if row.dreamed and row.arm == PRIMARY_ARM]
     return tuple(Trial(task_id=row.task_id, cluster=row.cluster, success=row.real) for row in claimed), summary.status == "VALID"
 
 

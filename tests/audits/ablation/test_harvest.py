@@ -118,6 +118,16 @@ def test_an_audit_with_valid_controls_gives_one(place: tuple[Plan, Stages]) -> N
     assert dict(zip(names, ablation_table(found).rows[0], strict=True))["SSRF"] == 0.5
 
 
+def test_what_an_anchor_claims_counts_only_where_it_is_the_world_model_in_question(place: tuple[Plan, Stages]) -> None:
+    """`copy` stands beside others with a known answer, and is a level of a grid itself."""
+    copied = [row(n, True, False, anchor="copy") for n in (5, 6)]
+    for number, rows in enumerate(([row(0, True, True), *copied], copied)):
+        out = place[1].out(stage_of(place[0], "report", number).id)
+        shutil.rmtree(out)
+        audit(out, rows)
+    assert [outcomes(cell.replayed) for cell in assemble(*place).cells] == [[True], [False, False]]
+
+
 def test_cost_is_charged_once(place: tuple[Plan, Stages]) -> None:
     found = assemble(*place)
     base, real = (cost_of(stage_of(place[0], name).id, place[1]) for name in ("base", "real"))
