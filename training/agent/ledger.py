@@ -1,8 +1,8 @@
 """What the training has cost so far: tokens by who made them, seconds by phase, estimated operations, per valid RL sample.
 
 The seeds ask for the whole cost of a sample, the world model's included: an 8B agent behind a 120B simulator is not an 8B cost.
-Operations are estimates: 2 per parameter and token read or written, 6 per parameter and position trained on (Kaplan et al. 2020,
-table 1: forward 2N, backward 4N; attention over long contexts comes on top).
+Operations are estimates: 2 per parameter and token read or written, 6 per parameter and position computed in training (Kaplan et
+al. 2020, table 1: forward 2N, backward 4N; attention over long contexts comes on top).
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Ledger(Record):
     judge_tokens: int = 0
     """Read and written."""
     trained_cells: int = 0
-    """Positions in forward and backward passes, padding and experts included."""
+    """Positions of all rows trained on, padding and experts included."""
+    computed_cells: int = 0
+    """Those that went through forward and backward passes: equal rows do so once."""
     rollout_seconds: float = 0.0
     update_seconds: float = 0.0
 
@@ -49,7 +51,7 @@ class Ledger(Record):
             return None
         acted = self.policy_prompt_tokens + self.policy_tokens
         dreamt = self.world_model_prompt_tokens + self.world_model_tokens + self.judge_tokens
-        policy = policy_parameters * (2 * acted + 6 * self.trained_cells)
+        policy = policy_parameters * (2 * acted + 6 * self.computed_cells)
         return float(policy + 2 * (world_model_parameters or 0) * dreamt)
 
     def summary(self, policy_parameters: int, world_model_parameters: int | None) -> JsonDict:

@@ -36,6 +36,7 @@ SUMS = (
     "sampler_gap",
     "sampler_kl",
     "cells",
+    "computed",
 )
 PEAKS = ("ratio_max", "minus_ratio_min", "sampler_gap_max")
 
@@ -68,6 +69,7 @@ class StepStatistics:
             expert_tokens=(mask_RT & tensors.expert_R[:, None]).sum(),
         )
         self.sums["cells"] += micro.cells
+        self.sums["computed"] += micro.computed
         self._peak(ratio_max=ratios.max(), minus_ratio_min=-ratios.min())
         if first:
             self._compare_with_sampler(rows, micro, tensors)
@@ -110,8 +112,13 @@ class UpdateStatistics:
 
     @property
     def cells(self) -> int:
-        """Positions that went through forward and backward passes, padding included."""
+        """Positions of all rows trained on, padding included."""
         return int(sum(step.sums["cells"] for step in self.steps))
+
+    @property
+    def computed(self) -> int:
+        """Those that went through forward and backward passes: equal rows do so once."""
+        return int(sum(step.sums["computed"] for step in self.steps))
 
     @property
     def sampler_gap(self) -> float | None:

@@ -192,7 +192,7 @@ class AgentTrainer:
         self._check_on_policy(statistics.sampler_gap)
         valid = gathered.grouping.log.valid - gathered.grouping.log.valid_experts
         ledger = rollout_cost(gathered.samples, valid, gathered.seconds) + Ledger(
-            trained_cells=statistics.cells, update_seconds=time.perf_counter() - started
+            trained_cells=statistics.cells, computed_cells=statistics.computed, update_seconds=time.perf_counter() - started
         )
         progress = progress.model_copy(update={"update": number, "cursor": gathered.cursor, "ledger": progress.ledger + ledger})
         line = update_line(

@@ -147,7 +147,7 @@ def test_the_buffer_forgets_the_oldest_and_survives_a_restart(tmp_path: Path) ->
 def test_a_cost_that_is_not_known_is_not_zero() -> None:
     cost = rollout_cost([sample("g", "s", turns=2)], valid=1, seconds=2.0)
     assert (cost.policy_prompt_tokens, cost.policy_tokens, cost.world_model_tokens) == (6, 6, 0)
-    assert (cost + Ledger(trained_cells=10)).operations(100, None) == 100 * (2 * 12 + 6 * 10)
+    assert (cost + Ledger(trained_cells=30, computed_cells=10)).operations(100, None) == 100 * (2 * 12 + 6 * 10)
     dreamt = cost + Ledger(world_model_tokens=5)
     assert dreamt.operations(100, None) is None
     assert dreamt.operations(100, 1000) == 100 * 2 * 12 + 1000 * 2 * 5
