@@ -31,8 +31,9 @@ _CUT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*(?:\\(?:u[0-9a-f
 _WORD = r"[^\s\"]+"
 _HEAD = re.compile(rf"(?:open|keep) (?:{_WORD}(?: (?:{_CUT}|{_TEXT}(?: (?:~[1-9]?)?)?)?)?)?")
 _TAB = re.compile(r"tab (?:n(?:ew?)?|[0-9]{1,2}|c(?:l(?:o(?:s(?:e(?: [0-9]{0,2})?)?)?)?)?)?")
-_STATE = rf"(?:-{_WORD}|{_WORD}={_TEXT}|={_TEXT}|{_WORD}=raw {_TEXT}|=raw {_TEXT}|{_WORD})"
-_STATES = re.compile(rf"(?:{_STATE} )*(?:-?{_WORD}|(?:{_WORD})?=(?:raw )?{_CUT}|(?:{_WORD})?=raw |{_STATE})?")
+_STATE = rf"(?:{_WORD}|(?:{_WORD})?=(?:raw )?{_TEXT})"
+"""Read in one way only: where a text has two readings, n of them have 2 to the n, and a search for the right one never ends."""
+_STATES = re.compile(rf"(?:{_STATE} )*(?:{_STATE}|(?:{_WORD})?=(?:raw )?{_CUT}|(?:{_WORD})?=raw )?")
 _NODE = rf"[A-Za-z][^\s\"]*(?: {_TEXT})?(?: (?!>){_STATE})*"
 _NEW = re.compile(rf"(?:{_NODE} > )*(?:{_NODE}(?: (?:>|{_CUT}|(?:{_WORD})?=(?:raw )?{_CUT}|(?:{_WORD})?=raw )?)?)?")
 _NUMBER = re.compile(r"(?:t(?:o(?: (?:#[0-9]{0,4})?)?)?)?")
