@@ -114,6 +114,13 @@ def test_templates(template: str, text: str) -> None:
     assert resolve(template, RUN) == text
 
 
+@pytest.mark.timeout(60)
+def test_blanks_without_an_end_are_no_template() -> None:
+    """And are read once, not once from each blank to each other."""
+    text = "{{today:" + " " * 20_000
+    assert resolve(text, RUN) == text
+
+
 @pytest.mark.parametrize("bad", ["{{tomorrow}}", "{{today+7}}", "{{today:%s}}", "{{today+9999y}}", "{{}}"])
 def test_a_template_that_cannot_be_resolved_stops_the_run(bad: str) -> None:
     with pytest.raises(UsageError):

@@ -42,9 +42,7 @@ _DATES = (
 _BETWEEN = re.compile(r"^\s*(?:to|and|until|through|till|-|–)\s*$")
 _YEARS = re.compile(r"(?<![\w.,$€£])(?:19|20)\d{2}(?!\w|[.,]\d)")
 _TODAY = re.compile(r"\btoday\W{0,3}$", re.IGNORECASE)
-_TEMPLATE = re.compile(
-    r"\{\{\s*today(?:\s*(?P<sign>[+-])\s*(?P<count>\d{1,4})\s*(?P<unit>[dwmy]))?\s*(?::\s*(?P<form>[^{}]*?))?\s*\}\}"
-)
+_TEMPLATE = re.compile(r"\{\{\s*today(?:\s*(?P<sign>[+-])\s*(?P<count>\d{1,4})\s*(?P<unit>[dwmy]))?\s*(?::(?P<form>[^{}]*))?\}\}")
 _ANY_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
 _DIRECTIVE = re.compile(r"%(-?[A-Za-z%])")
 DEFAULT_FORM = "%B %-d, %Y"
@@ -71,7 +69,7 @@ def resolve(text: str, run_date: date) -> str:
 
     def value(match: re.Match[str]) -> str:
         count = int(match["count"] or 0) * (-1 if match["sign"] == "-" else 1)
-        return format_date(_shift(run_date, count, match["unit"] or "d"), match["form"] or DEFAULT_FORM)
+        return format_date(_shift(run_date, count, match["unit"] or "d"), (match["form"] or "").strip() or DEFAULT_FORM)
 
     resolved = _TEMPLATE.sub(value, text)
     if left := _ANY_TEMPLATE.search(resolved):

@@ -95,6 +95,19 @@ def test_what_cannot_be_read_is_refused(text: str) -> None:
     assert grammar(rationale=False).allows("")
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("state", ["-controls", "-x", "x=false", 'x="a"', 'x=raw "a"', '="a"', "=raw", "-", "="])
+@pytest.mark.parametrize("line", ["state it ", "add in it\n button "])
+def test_a_lost_model_is_refused_at_once(line: str, state: str) -> None:
+    """Where a state could be read in two ways a few dozen of them had more readings than a search comes to the end of: a training
+    stood still for half an hour."""
+    said = line + f"{state} " * 200
+    found = grammar(rationale=False)
+    assert found.allows(said)
+    assert not found.allows(f'{said}"\x00')
+    assert not found.allows(f'{said}" "x')
+
+
 @pytest.mark.parametrize(
     ("text", "whole"),
     [("focus it", True), ("add in it", False), ("because it opens", False), ("", False), ("same\nend", True), ("focus i", False)],
