@@ -11,7 +11,7 @@ from audits.metrics.strata import CutTable
 from audits.metrics.summary import AuditSummary
 from dashboards.charts import RateLine
 from results.intervals import Interval
-from results.tables import Cell, Kind, Table, columns
+from results.tables import Cell, Kind, Table, columns, written
 
 
 def estimates(name: str, title: str, label: str, rows: Mapping[str, Estimate], notes: Sequence[str] = ()) -> Table:
@@ -83,7 +83,7 @@ def rates(found: Rates) -> list[Table]:
         f"of {bounds.n:,} dreams without a verdict would have been (Manski)."
     ]
     if found.mcnemar_p is not None:
-        notes.append(f"McNemar p = {found.mcnemar_p:.3f} (takes dreams as independent).")
+        notes.append(f"McNemar p: {written(found.mcnemar_p, 'p')} (takes dreams as independent).")
     return [estimates("rates", "Rates", "rate", shares, notes)]
 
 

@@ -26,6 +26,8 @@ OPTIONS: dict[str, Any] = {
     "server.enableStaticServing": False,
     "server.maxUploadSize": 1,
     "browser.gatherUsageStats": False,
+    # With it goes Streamlit's offer, on every page, to install skills for coding agents: this dashboard writes nothing.
+    "logger.hideWelcomeMessage": True,
     "client.toolbarMode": "viewer",
     "client.showErrorDetails": "none",
     "client.showErrorLinks": False,

@@ -34,8 +34,8 @@ _FORMATS: dict[Kind, tuple[str, float]] = {
     "points": ("%+.1f", 100),
     "number": ("%,.2f", 1),
     "seconds": ("%,.1f s", 1),
-    "p": ("%.3f", 1),
 }
+"""A p-value is a text, "< 0.001" where it is: the grid would round it to 0.001. As texts they sort as well, < before 0."""
 
 
 def show(table: Table, *, key: str, title: bool = True, exports: bool = True, select: bool = False) -> int | None:

@@ -32,6 +32,14 @@ def test_cells_are_scaled_and_what_was_not_measured_is_missing() -> None:
     assert frame.iloc[1]["n"] == 0
 
 
+def test_a_small_p_is_written_as_in_the_reports() -> None:
+    """The grid's own format made 0.001 of 0.0001."""
+    table = Table("t", "T", columns(("p", "p")), ((0.0001,), (0.0364,), (None,)))
+    assert tables.frame(table)["p"].tolist()[:2] == ["< 0.001", "0.036"]
+    assert tables.frame(table)["p"].isna().tolist() == [False, False, True]
+    assert "format" not in tables.configuration(table)["p"]["type_config"]
+
+
 def test_columns_of_one_name_are_kept_apart() -> None:
     assert tables.unique(["n", "n", "", "n", ""]) == ["n", "n (2)", "–", "n (3)", "– (2)"]
 
@@ -101,6 +109,7 @@ def test_the_server_listens_on_this_machine_only_and_answers_no_other_name() -> 
     assert server.OPTIONS["server.address"] == "127.0.0.1"
     assert set(server.OPTIONS["server.allowedHosts"]) == {"localhost", "127.0.0.1"}
     assert server.OPTIONS["browser.gatherUsageStats"] is False
+    assert server.OPTIONS["logger.hideWelcomeMessage"] is True  # or Streamlit offers to write files
 
 
 def test_a_file_is_no_directory_of_runs(tmp_path: Path) -> None:
