@@ -59,19 +59,17 @@ def log(directory: Path) -> list[dict[str, Any]]:
 def test_gspo_on_a_mixture_lifts_success_from_chance_to_nine_in_ten(tmp_path: Path) -> None:
     """Two pages, three buttons each. What is measured at the end is played with the checkpoint that was saved.
 
-    Steps are large: a single update may forget a button, with one rounding and not with another. Nine in ten is of the best ten
-    updates in a row (0.91 to 0.95 with four seeds).
+    At twice this learning rate a single update may forget a button, with one rounding and not with another.
     """
     actor = taught_actor(0, 100)
     assert success(actor, 1) <= CHANCE + 0.1
-    ended = trainer(actor, tmp_path, config(updates=40)).train()
+    ended = trainer(actor, tmp_path, config(updates=55, learning_rate=2e-3)).train()
     lines = log(tmp_path)
-    assert (ended.update, len(lines)) == (40, 40)
-    policy = load_policy(str(tmp_path / "checkpoints" / "update-000040"), temperature=1.0, device="cpu")
+    assert (ended.update, len(lines)) == (55, 55)
+    policy = load_policy(str(tmp_path / "checkpoints" / "update-000055"), temperature=1.0, device="cpu")
     assert isinstance(policy, CheckpointPolicy)
     assert success(policy.actor, 2) >= 0.8
-    rewards = [line["reward"]["success"] for line in lines]
-    assert max(fmean(rewards[k : k + 10]) for k in range(len(rewards) - 9)) >= 0.9
+    assert fmean(line["reward"]["success"] for line in lines[-10:]) >= 0.9
     assert policy.actor.prompt == actor.prompt
     assert max(line["update"].get("sampler_gap", 0.0) for line in lines) < 1e-4  # on-policy at the first step
     mixed = [line["mixture"] for line in lines]
